@@ -140,15 +140,15 @@ export interface DeadLetterInput {
   errors?: AttemptErrorInput[] | undefined
 }
 
-/** A run that has ended, written in the transaction that ends it, once for each run. Flat, so that ksqlDB, Connect and any Avro client can read it. It holds no payload and no header. Key: job id. */
+/** A run that has ended, written in the transaction that ends it, once for each run; or occurrences that were skipped. Flat, so that ksqlDB, Connect and any Avro client can read it. It holds no payload and no header. Key: job id. */
 export interface EndedRun {
   /** Id of the job. */
   jobId: string
-  /** Number of the run. */
+  /** Number of the run; 0 for skipped occurrences, which have no run. */
   runNo: number
   /** Identifies the life of the job, as in Executions. jobId, life and runNo together identify the run. Default: "". */
   life: string
-  /** SUCCEEDED, DEAD, EXPIRED or CANCELLED. DISPATCHED: unknown, because its definition has trackRuns false. Later versions may have others. */
+  /** SUCCEEDED, DEAD, EXPIRED or CANCELLED. DISPATCHED: unknown, because its definition has trackRuns false. SKIPPED: occurrences that made no run, by the reason; scheduledFor is the first of them. Later versions may have others. */
   outcome: string
   /** A stable word if the outcome does not say why, such as attempts, overlap or deleted. Default: null. */
   reason: string | null
@@ -184,7 +184,7 @@ export interface EndedRun {
   result: Buffer | null
   /** Length of the value that the handler returned; 0 if there is none. Unit: bytes. Default: 0. */
   resultBytes: number
-  /** Parts of the report that were left out, and why. Default: null. */
+  /** Parts of the report that were left out, and why. With SKIPPED: the number of occurrences if there are several, such as `60 occurrences`. Default: null. */
   note: string | null
   /** Whether the definition of the run had headers or an HTTP target, or is unknown. Then errorMessage, result and note may repeat credentials, which viewers of the API do not see. Default: true. */
   mayHoldSecrets: boolean
@@ -1917,7 +1917,7 @@ export const endedRunSchema = {
   "type": "record",
   "name": "EndedRun",
   "namespace": "duelog",
-  "doc": "A run that has ended, written in the transaction that ends it, once for each run. Flat, so that ksqlDB, Connect and any Avro client can read it. It holds no payload and no header. Key: job id.",
+  "doc": "A run that has ended, written in the transaction that ends it, once for each run; or occurrences that were skipped. Flat, so that ksqlDB, Connect and any Avro client can read it. It holds no payload and no header. Key: job id.",
   "fields": [
     {
       "name": "jobId",
@@ -1927,7 +1927,7 @@ export const endedRunSchema = {
     {
       "name": "runNo",
       "type": "long",
-      "doc": "Number of the run."
+      "doc": "Number of the run; 0 for skipped occurrences, which have no run."
     },
     {
       "name": "life",
@@ -1938,7 +1938,7 @@ export const endedRunSchema = {
     {
       "name": "outcome",
       "type": "string",
-      "doc": "SUCCEEDED, DEAD, EXPIRED or CANCELLED. DISPATCHED: unknown, because its definition has trackRuns false. Later versions may have others."
+      "doc": "SUCCEEDED, DEAD, EXPIRED or CANCELLED. DISPATCHED: unknown, because its definition has trackRuns false. SKIPPED: occurrences that made no run, by the reason; scheduledFor is the first of them. Later versions may have others."
     },
     {
       "name": "reason",
@@ -2087,7 +2087,7 @@ export const endedRunSchema = {
         "string"
       ],
       "default": null,
-      "doc": "Parts of the report that were left out, and why."
+      "doc": "Parts of the report that were left out, and why. With SKIPPED: the number of occurrences if there are several, such as `60 occurrences`."
     },
     {
       "name": "mayHoldSecrets",

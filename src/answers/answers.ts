@@ -1331,13 +1331,13 @@ export type AcknowledgedFaults = {
 }
 
 export type HistoryRun = {
-  /** <jobId>/<runNo> */
+  /** <jobId>/<runNo>; the number is 0 for skipped occurrences. */
   runId: string
   jobId: string
   runNo: number
   /** Identifies the life of the job: a deleted job and a later one with its id have different ones. */
   life: string
-  /** SUCCEEDED, DEAD, EXPIRED, CANCELLED, or DISPATCHED for a run that is not tracked. */
+  /** SUCCEEDED, DEAD, EXPIRED, CANCELLED, DISPATCHED for a run that is not tracked, or SKIPPED for occurrences without a run. */
   outcome: string
   /** A stable word if the outcome does not say why, such as attempts, overlap or deleted. */
   reason: string | null

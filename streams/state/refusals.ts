@@ -1,7 +1,7 @@
 /** Refusals: why something did not fire, or not at its time. They are kept in the state for the operator. */
-import type { JobCommand, JobState, Refusal, RefusalInput } from '../../schemas/index.ts'
+import type { EndedRun, JobCommand, JobState, Refusal, RefusalInput } from '../../schemas/index.ts'
 import { patchState, pristineState } from './draft.ts'
-import type { Decision, SkipReason } from './job.ts'
+import type { Decision, Job, SkipReason } from './job.ts'
 import { markOf } from './recent-commands.ts'
 
 /** Refusals that a job remembers. Refusals of commands come on top: they stay as long as the command is known, so that a repetition gets the same answer. */
@@ -53,5 +53,24 @@ export function skip(
   const state = draft.job.state ?? pristineState(draft.job)
   patchState(draft, { skipped: state.skipped + count, reason: `skipped: ${reason}` })
   refuse(draft, { at, what: 'SKIPPED', reason, scheduledFor, count })
+  if (count > 0) draft.endedRuns.push(skippedOf(draft.job, reason, count, { at, scheduledFor }))
   draft.notes.push({ kind: 'skipped', reason, count })
+}
+
+/** The record of skipped occurrences for the topic `runs`. They have no run, so its number is 0. */
+function skippedOf(
+  { id, definition, state }: Job,
+  reason: SkipReason,
+  count: number,
+  { at, scheduledFor }: { at: number; scheduledFor: number },
+): EndedRun {
+  const { target, tags = [] } = definition?.spec ?? {}
+  return {
+    ...{ jobId: id, runNo: 0, life: state?.life ?? '', outcome: 'SKIPPED', reason, trigger: 'SCHEDULE', commandId: null },
+    ...{ handler: target?.handler ?? (target?.http == null ? null : 'http'), topic: target?.topic?.name ?? null },
+    ...{ pool: target?.topic == null ? (target?.pool ?? null) : null, tags, scheduledFor, dueAt: null, startedAt: null },
+    ...{ finishedAt: at, attempts: 0, worker: null, errorType: null, errorMessage: null, result: null, resultBytes: 0 },
+    note: count === 1 ? null : `${count} occurrences`,
+    ...{ mayHoldSecrets: false, traceparent: null },
+  }
 }

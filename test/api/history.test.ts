@@ -27,7 +27,7 @@ class AskedHistory implements HistoryQueries {
   }
   async handlers(from: number, to: number) {
     this.ranges.push([from, to, 0])
-    const outcomes = { SUCCEEDED: 6, DEAD: 1, EXPIRED: 1, CANCELLED: 2 }
+    const outcomes = { SUCCEEDED: 6, DEAD: 1, EXPIRED: 1, CANCELLED: 2, SKIPPED: 9 }
     return [{ handler: 'send', outcomes, duration: { p50Ms: 5, p95Ms: 9 }, lateness: null }]
   }
 }

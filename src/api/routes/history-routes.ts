@@ -153,6 +153,7 @@ function runToJson(run: EndedRun, role: Role | null) {
 }
 
 function handlerToJson({ handler, outcomes, duration, lateness }: HandlerFigures) {
-  const runs = Object.values(outcomes).reduce((sum, each) => sum + each, 0)
+  const { SKIPPED: _, ...ended } = outcomes
+  const runs = Object.values(ended).reduce((sum, each) => sum + each, 0)
   return { handler, runs, failed: (outcomes.DEAD ?? 0) + (outcomes.EXPIRED ?? 0), outcomes, duration, lateness }
 }

@@ -17,7 +17,7 @@ const filter = {
     type: 'string',
     minLength: 1,
     maxLength: 64,
-    description: 'Only runs with this outcome: SUCCEEDED, DEAD, EXPIRED, CANCELLED or DISPATCHED.',
+    description: 'Only runs with this outcome: SUCCEEDED, DEAD, EXPIRED, CANCELLED, DISPATCHED or SKIPPED.',
   },
   errorType: { type: 'string', minLength: 1, maxLength: 255, description: 'Only runs whose last error has this type.' },
   errorText: {
@@ -43,14 +43,18 @@ const endedRunSchema = {
     ...['result', 'resultBytes', 'note', 'traceparent'],
   ],
   properties: {
-    runId: { type: 'string', description: '<jobId>/<runNo>' },
+    runId: { type: 'string', description: '<jobId>/<runNo>; the number is 0 for skipped occurrences.' },
     jobId: { type: 'string' },
     runNo: { type: 'integer' },
     life: {
       type: 'string',
       description: 'Identifies the life of the job: a deleted job and a later one with its id have different ones.',
     },
-    outcome: { type: 'string', description: 'SUCCEEDED, DEAD, EXPIRED, CANCELLED, or DISPATCHED for a run that is not tracked.' },
+    outcome: {
+      type: 'string',
+      description:
+        'SUCCEEDED, DEAD, EXPIRED, CANCELLED, DISPATCHED for a run that is not tracked, or SKIPPED for occurrences without a run.',
+    },
     reason: textOrNull('A stable word if the outcome does not say why, such as attempts, overlap or deleted.'),
     trigger: { type: 'string', description: 'SCHEDULE, MANUAL, REDRIVE, BACKFILL or FOLLOW_UP.' },
     commandId: textOrNull('The command that asked for the run.'),

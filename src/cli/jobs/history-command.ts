@@ -41,7 +41,7 @@ interface HistoryFlags extends RemoteFlags {
 const rowsDefault = 100
 const rowsMax = 10_000_000
 const msMax = Number.MAX_SAFE_INTEGER
-const outcomes = ['SUCCEEDED', 'DEAD', 'EXPIRED', 'CANCELLED', 'DISPATCHED']
+const outcomes = ['SUCCEEDED', 'DEAD', 'EXPIRED', 'CANCELLED', 'DISPATCHED', 'SKIPPED']
 
 export function historyCommand(frame: CommandFrame): Command {
   return remoteCommand('history', 'List ended runs, newest first, or count them by time and outcome.', [
@@ -95,14 +95,17 @@ async function list(shell: Shell, flags: HistoryFlags): Promise<void> {
 
 function rowOf(run: HistoryRun, paint: Paint, time: TimeText): Cell[] {
   return [
-    run.runId,
+    // Skipped occurrences have no run.
+    run.runNo === 0 ? run.jobId : run.runId,
     statusCell(run.outcome, paint),
     time(run.scheduledFor),
     time(run.finishedAt),
     run.durationMs === null ? '' : String(run.durationMs),
     String(run.attempts),
     run.handler ?? run.topic ?? '',
-    run.errorType === null ? (run.reason ?? '') : `${run.errorType}: ${run.errorMessage ?? ''}`,
+    run.errorType === null
+      ? [run.reason, run.note].filter((part) => part !== null).join(', ')
+      : `${run.errorType}: ${run.errorMessage ?? ''}`,
   ]
 }
 

@@ -34,7 +34,7 @@ export function JobTrends({ jobId, kept }: { jobId: string; kept: readonly Run[]
     (signal) => ask<HistoryPage>(path(['history'], { jobId, limit: runsShown }), { signal }),
     refreshMs,
   )
-  const history = value.value?.runs
+  const history = value.value?.runs.filter(({ runNo }) => runNo > 0)
   const points = trendOf(history ?? (problem.value === undefined ? [] : kept.flatMap((run) => endedOf(run) ?? [])))
   if (points.length < pointsMin) return <Empty>Shown after the second run has ended.</Empty>
   const times = points.map(({ atMs }) => atMs)

@@ -20,6 +20,7 @@ import {
   Empty,
   Heading,
   isSearched,
+  JobLink,
   Loading,
   Order,
   Pages,
@@ -37,7 +38,7 @@ import {
 const pageSize = 100
 /** Maximum of requests for one page: a search ends after about a second, and then goes on from its cursor. */
 const requestsMax = 20
-const outcomes = ['SUCCEEDED', 'DEAD', 'EXPIRED', 'CANCELLED', 'DISPATCHED']
+const outcomes = ['SUCCEEDED', 'DEAD', 'EXPIRED', 'CANCELLED', 'DISPATCHED', 'SKIPPED']
 const fields = [
   { name: 'jobId', label: 'Job ID', code: true },
   { name: 'idPrefix', label: 'Job ID begins with', code: true },
@@ -145,24 +146,26 @@ function RunsTable({ runs }: { runs: readonly HistoryRun[] }) {
       class="runs history"
     >
       {runs.map((run) => (
-        <Row key={`${run.runId}@${run.life}`} run={run} />
+        <Row key={`${run.runId}@${run.life} ${run.scheduledFor}`} run={run} />
       ))}
     </Table>
   )
 }
 
 function Row({ run }: { run: HistoryRun }) {
-  const { jobId, runNo, outcome, reason, finishedAt, durationMs, attempts, handler, topic, tags, errorType, errorMessage } = run
+  const { jobId, runNo, outcome, reason, finishedAt, durationMs, attempts, handler, topic, tags, errorType, errorMessage, note } =
+    run
   const lateMs = lateMsOf(run)
   return (
     <tr>
       <th scope="row" class="code">
-        <RunLink jobId={jobId} runNo={runNo} named />
+        {runNo === 0 ? <JobLink id={jobId} /> : <RunLink jobId={jobId} runNo={runNo} named />}
         <Tags tags={tags} />
       </th>
       <td>
         <Status of={outcome} />
         {reason !== null && <span class="aside"> {visible(reasonWords(reason))}</span>}
+        {runNo === 0 && note !== null && <span class="aside">{visible(note)}</span>}
       </td>
       <td>
         <When at={finishedAt} />
@@ -231,7 +234,7 @@ function Counts({ query, looks }: { query: URLSearchParams; looks: ReadonlySigna
       <svg viewBox="0 0 1000 48" preserveAspectRatio="none" role="img" aria-label={`Ended runs over time: ${text.join(', ')}`}>
         {buckets.map(({ at, outcomes: of }, index) => {
           const height = ((sums[index] ?? 0) / most) * 46
-          const good = ((of.SUCCEEDED ?? 0) + (of.DISPATCHED ?? 0)) / Math.max(1, sums[index] ?? 0)
+          const good = ((of.SUCCEEDED ?? 0) + (of.DISPATCHED ?? 0) + (of.SKIPPED ?? 0)) / Math.max(1, sums[index] ?? 0)
           const x = ((Date.parse(at) - fromMs) / bucketMs) * width
           return (
             <g key={at}>

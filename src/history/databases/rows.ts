@@ -40,6 +40,7 @@ export interface RunRow {
   jobId: string
   life: string
   runNo: number
+  scheduledFor: number
   finishedAt: number
   outcome: string
   handler: string | null
@@ -54,6 +55,17 @@ export interface RunRow {
   rest: SqlValue[]
 }
 
+/** Skipped occurrences have no run: their number is 0, and each has its nominal time. */
+export function identityOf({
+  jobId,
+  life,
+  runNo,
+  scheduledFor,
+}: Pick<RunRow, 'jobId' | 'life' | 'runNo' | 'scheduledFor'>): string {
+  const run = `${jobId}\n${life}\n${runNo}`
+  return runNo === 0 ? `${run}\n${scheduledFor}` : run
+}
+
 /** The run as a row; a sentence part if it is not a run that Duelog can have written. */
 export function rowOf(run: EndedRun): RunRow | string {
   const { finishedAt, runNo } = run
@@ -65,19 +77,20 @@ export function rowOf(run: EndedRun): RunRow | string {
   const outcome = clean(run.outcome, outcomeCharsMax)
   const [handler, pool] = [cleanOrNull(run.handler, handlerCharsMax), cleanOrNull(run.pool, poolCharsMax)]
   const tags = [...new Set(run.tags.slice(0, tagsMax).map((tag) => clean(tag, keyCharsMax)))]
+  const scheduledFor = whole(run.scheduledFor)
   const durationMs = durationOf(run)
   const lateMs = run.dueAt === null || run.startedAt === null ? null : Math.max(0, run.startedAt - run.dueAt)
   const rest: SqlValue[] = [
     ...[jobId, life, runNo, outcome, cleanOrNull(run.reason), clean(run.trigger), cleanOrNull(run.commandId)],
     ...[handler, cleanOrNull(run.topic), pool, JSON.stringify(tags)],
-    ...[whole(run.scheduledFor), wholeOrNull(run.dueAt), wholeOrNull(run.startedAt), finishedAt, durationMs],
+    ...[scheduledFor, wholeOrNull(run.dueAt), wholeOrNull(run.startedAt), finishedAt, durationMs],
     ...[whole(run.attempts), cleanOrNull(run.worker), cleanOrNull(run.errorType, keyCharsMax), cleanOrNull(run.errorMessage)],
     ...[run.result !== null && run.result.length <= resultBytesMax ? run.result : null, whole(run.resultBytes)],
     ...[cleanOrNull(run.note), run.mayHoldSecrets ? 1 : 0, cleanOrNull(run.traceparent)],
   ]
-  const id = idAt(finishedAt) | BigInt(fnv(`${jobId}\n${life}\n${runNo}`) & ((1 << Number(hashBits)) - 1))
+  const id = idAt(finishedAt) | BigInt(fnv(identityOf({ jobId, life, runNo, scheduledFor })) & ((1 << Number(hashBits)) - 1))
   const hasError = run.errorType !== null || run.errorMessage !== null
-  return { id, jobId, life, runNo, finishedAt, outcome, handler, pool, durationMs, lateMs, hasError, tags, rest }
+  return { id, jobId, life, runNo, scheduledFor, finishedAt, outcome, handler, pool, durationMs, lateMs, hasError, tags, rest }
 }
 
 /** From the start of the last attempt to the end of the run; null without a start, or if the clocks differ. */

@@ -3,7 +3,7 @@ import { slices } from '../../concurrency/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import { mayHaveFailed, writeFailed } from './failed-runs.ts'
 import { writeHandlerTimes } from './handler-times.ts'
-import { columns, idAt, type RunRow } from './rows.ts'
+import { columns, idAt, identityOf, type RunRow } from './rows.ts'
 import { type Database, placesOf, type Sql, type SqlValue } from './sql.ts'
 
 /** Runs that end in the same millisecond and have the same hash take the next free ids, up to this distance. */
@@ -85,8 +85,6 @@ async function writeRuns(sql: Sql, rows: readonly RunRow[]): Promise<{ stored: R
   return { stored, refused }
 }
 
-const identityOf = ({ jobId, life, runNo }: Pick<RunRow, 'jobId' | 'life' | 'runNo'>): string => `${jobId}\n${life}\n${runNo}`
-
 /** No two of them have the same id, and no run is there twice. */
 function withOwnIds(rows: readonly RunRow[]): RunRow[] {
   const byId = new Map<bigint, RunRow>()
@@ -100,15 +98,15 @@ function withOwnIds(rows: readonly RunRow[]): RunRow[] {
 
 /** The runs that have these ids. */
 async function ownersOf(sql: Sql, rows: readonly RunRow[]): Promise<Map<bigint, string>> {
-  const text = `SELECT id, job_id, life, run_no FROM duelog_runs WHERE id IN (${rows.map(() => '?').join(', ')})`
+  const text = `SELECT id, job_id, life, run_no, scheduled_for FROM duelog_runs WHERE id IN (${rows.map(() => '?').join(', ')})`
   const found = await sql.all(
     text,
     rows.map(({ id }) => id),
   )
   return new Map(
-    found.map(({ id, job_id: jobId, life, run_no: runNo }) => [
+    found.map(({ id, job_id: jobId, life, run_no: runNo, scheduled_for: at }) => [
       BigInt(id as bigint),
-      identityOf({ jobId: String(jobId), life: String(life), runNo: Number(runNo) }),
+      identityOf({ jobId: String(jobId), life: String(life), runNo: Number(runNo), scheduledFor: Number(at) }),
     ]),
   )
 }

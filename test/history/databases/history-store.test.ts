@@ -150,6 +150,26 @@ describe.each(kinds)('the history in %s', (_name, openPlace) => {
     expect(await store.handlers(baseMs, baseMs + 24 * hourMs)).toEqual([])
   })
 
+  it('keeps skipped occurrences that were decided in the same millisecond, each once, and outside the runs', async () => {
+    const store = (await openPlace()).open()
+    const skipped = [1_000, 2_000].map((scheduledFor) =>
+      endedRun({ runNo: 0, outcome: 'SKIPPED', reason: 'overlap', scheduledFor, finishedAt: baseMs, note: '3 occurrences' }),
+    )
+    await store.write(0, 3, rowsOf([...skipped, endedRun({ runNo: 1, finishedAt: baseMs })]))
+    expect(await store.write(0, 3, rowsOf(skipped))).toEqual({ stored: 0, refused: 0 })
+    const found = await allOf(store, { outcome: 'SKIPPED' })
+    expect(found.map(({ scheduledFor, note }) => [scheduledFor, note])).toEqual(
+      expect.arrayContaining([1_000, 2_000].map((at) => [at, '3 occurrences'])),
+    )
+    expect(found).toHaveLength(2)
+    expect(await countsOf(store, { from: baseMs, to: baseMs + hourMs }, hourMs)).toEqual(
+      new Map([
+        [`${baseMs} SUCCEEDED`, 1],
+        [`${baseMs} SKIPPED`, 2],
+      ]),
+    )
+  })
+
   it('has percentiles of runs since this release only, and outcomes of all', async () => {
     const place = await openPlace()
     const before = place.open()

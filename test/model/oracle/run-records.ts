@@ -19,10 +19,17 @@ const nameOf = (jobId: string, life: string, runNo: number): string => `${jobId}
 export function runRecordProblems(log: MemoryLog, lives: Lives, ledger: Ledger, { whole }: Facts): string[] {
   const problems: string[] = []
   const found = new Map<string, Found>()
+  /** Occurrences by job and life. */
+  const skipped = new Map<string, number>()
   for (const { record, transaction } of shown(log, topics.runs)) {
     const ended = readable(read.endedRun, record?.value)
     if (ended === undefined || record?.key?.toString() !== ended.jobId) {
       problems.push(`A record on runs at ${record?.partition}/${record?.offset} cannot be read, or has another key`)
+      continue
+    }
+    if (ended.outcome === 'SKIPPED') {
+      const life = `${ended.jobId}@${ended.life}`
+      skipped.set(life, (skipped.get(life) ?? 0) + (ended.note === null ? 1 : Number.parseInt(ended.note, 10)))
       continue
     }
     const name = nameOf(ended.jobId, ended.life, ended.runNo)
@@ -31,6 +38,11 @@ export function runRecordProblems(log: MemoryLog, lives: Lives, ledger: Ledger, 
   }
   // After a loss, owners continue from what is left, and the changelog no longer shows every end.
   if (!whole) return problems
+  for (const [jobId, { life, skipped: inState }] of ledger.last) {
+    const recorded = skipped.get(`${jobId}@${life}`) ?? 0
+    if (recorded !== inState)
+      problems.push(`${jobId} has skipped ${inState} occurrences, and its records on runs say ${recorded}`)
+  }
   for (const [run, { jobId, lifeNo, runNo, end, endedIn, trigger, scheduledFor, commandId }] of ledger.runs) {
     const life = ledger.states.get(lifeName(jobId, lifeNo))?.life
     if (life === undefined) continue

@@ -25,6 +25,17 @@ describe('the record of an ended run', () => {
     expect(recordsOf(job)[0]?.handler).toBe(job.job.definition?.spec?.target.handler)
     expect(recordsOf(job)[0]?.result?.toString()).toBe('7')
   })
+  it('is written for skipped occurrences too, which have no run, with their number, reason and handler', () => {
+    const job = new JobHistory().define({ schedule: { everyMs: 1_000 }, overlap: 'SKIP', tags: ['night'] }).downUntil(3_500)
+    job.until(5_000)
+    const skipped = job.decisions.flatMap(({ endedRuns }) => endedRuns)
+    expect(skipped).toMatchObject([
+      { runNo: 0, outcome: 'SKIPPED', reason: 'catch-up', scheduledFor: 1_000, finishedAt: 3_500, note: '2 occurrences' },
+      { runNo: 0, outcome: 'SKIPPED', reason: 'overlap', scheduledFor: 4_000, note: null, tags: ['night'], startedAt: null },
+      { runNo: 0, outcome: 'SKIPPED', reason: 'overlap', scheduledFor: 5_000, note: null },
+    ])
+    expect(skipped[0]).toMatchObject({ life: job.state.life, handler: job.job.definition?.spec?.target.handler, attempts: 0 })
+  })
   it('has the last error of a dead run, and none of a run that succeeded in the end', () => {
     const dead = started({ retry: { maxAttempts: 1 } }).fail('Timeout', { message: 'too slow' })
     expect(recordsOf(dead)).toMatchObject([
