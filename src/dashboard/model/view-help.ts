@@ -43,7 +43,7 @@ export const viewHelp: Partial<Record<ViewName, ViewHelp>> = {
     api: 'Runs',
   },
   handlers: {
-    text: 'The runs of each handler that ended in the range, from the history. Failed are those that are dead or expired. Half of the runs are above the median, 5% above the other figure; both are exact to 25%.',
+    text: 'The runs of each handler that ended in the range, from the history. Failed are those that are dead or expired. Half of the runs are above p50, 5% above p95; both are exact to 25%.',
     page: 'docs/OPERATIONS.md',
     api: 'Runs',
   },

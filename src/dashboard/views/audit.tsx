@@ -80,7 +80,7 @@ function Changes({ query }: { query: URLSearchParams }) {
         <Empty>{isSearched(fields, query) ? 'No matching changes. IDs and names must match exactly.' : 'No changes yet.'}</Empty>
       )}
       {page !== undefined && page.records.length > 0 && (
-        <Table of="changes" columns={['Time', 'Actor', 'Action', 'On', 'Changed', 'Outcome', 'From']}>
+        <Table of="changes" columns={['Time', 'Actor', 'Action', 'On', 'Changed', 'Outcome', 'Address']}>
           {page.records.map((record) => (
             <Row key={`${record.requestId} ${record.at} ${record.jobId}`} record={record} />
           ))}

@@ -63,10 +63,10 @@ export function HandlersView({ query }: { query: URLSearchParams }) {
               'Handler',
               { title: 'Runs', number: true },
               { title: 'Failed', number: true },
-              { title: 'Duration: median', number: true },
-              { title: '5% above', number: true },
-              { title: 'Late by: median', number: true },
-              { title: '5% later than', number: true },
+              { title: 'Duration p50', number: true },
+              { title: 'Duration p95', number: true },
+              { title: 'Start lateness p50', number: true },
+              { title: 'Start lateness p95', number: true },
             ]}
           >
             {(size === undefined ? handlers : handlers.toSorted((a, b) => size(b) - size(a))).map((handler) => (
