@@ -70,7 +70,9 @@ export function startFollowUps(draft: Decision, timer: Timer, context: Context):
       dropFollowUps(draft, 'expired', context.now)
       return settle(draft, context)
     }
-    if (state.active.length >= placesFor(spec, state, context.now)) return
+    // An occurrence that is due has taken the place. The timer is gone, so the queue needs another one as soon as there is a place again.
+    if (state.active.length >= placesFor(spec, state, context.now))
+      return void patchState(draft, { followUps: { ...queue, lookAt: null } })
     const item = first(draft, context.now)
     if (item === undefined) {
       // The next page is loaded with the next timer.

@@ -185,6 +185,12 @@ describe('follow-ups of a job without a place', () => {
     expect(job.dispatched.map((run) => run.trigger)).toEqual(['FOLLOW_UP', 'SCHEDULE'])
     expect(job.report('SUCCEEDED').until(1_501).dispatched.at(-1)?.trigger).toBe('FOLLOW_UP')
   })
+  it('run after an occurrence that fell due while nobody owned the partition, and was left out', () => {
+    const every = { schedule: { everyMs: 60_000 }, overlap: 'SKIP', catchUp: 'SKIP', misfireThresholdMs: 0 } as const
+    const job = trigger(new JobHistory().define(every).garble(), 2).define(every).downUntil(90_000)
+    expect(job.dispatched.map((run) => run.trigger)).toEqual(['FOLLOW_UP', 'FOLLOW_UP'])
+    expect(job.skips).toEqual({ 'catch-up': 1 })
+  })
   it('wait for a valid definition, and run under it', () => {
     const job = trigger(new JobHistory().define(idle).garble(), 2)
     expect(job.dispatched).toEqual([])
