@@ -3,9 +3,9 @@ import type { Execution, FinishedRun } from '../../schemas/index.ts'
 import { runHistorySize } from '../state/index.ts'
 
 /** Dead runs of a job that are kept, however large their inputs are. */
-export const deadRunsMin = 10
+const deadRunsMin = 10
 /** Largest number of dead runs of a job that are kept. Each has a number in the state, which every decision about the job writes. */
-export const deadRunsMax = 1_000
+const deadRunsMax = 1_000
 /** Bytes of the dead runs of a job, if all were as large as the last one. */
 const deadBytesMax = 4 * 1024 * 1024
 /** Bytes of a dead run besides its input: its names and times, and its last error. */

@@ -5,7 +5,7 @@ export { type BackfillCount, backfillRunsMax, beginBackfill, countBackfill, goOn
 export { causeHeader, type RunCause, runCauseOf } from './cause.ts'
 export { chainDepthMax, chainRunsMax } from './chain.ts'
 export { completeIfDone, isOver } from './completion.ts'
-export { deadRunsBy, deadRunsMax } from './dead-runs.ts'
+export { deadRunsBy } from './dead-runs.ts'
 export { endRunsOfStep } from './deliver.ts'
 export { bareExecution, executionOf, httpHandlerName, leadMsLimit } from './dispatch.ts'
 export { endedRunOf } from './ended-run.ts'
