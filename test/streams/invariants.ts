@@ -100,13 +100,16 @@ export class Invariants {
     must(state.nextFireAt !== null || followUps !== null, 'a job is ACTIVE that has nothing ahead and nothing to do')
   }
 
-  /** The pages hold what the state counts, and no others are kept. */
+  /** The pages hold what the state counts, and no others are kept. Those that have a place have a timer. */
   #checkFollowUps(): void {
     const { pages, job } = this.#job
     const queue = job.state?.followUps ?? null
     const held = [...pages.values()].reduce((sum, page) => sum + page.length, 0)
     must(held - (queue?.taken ?? 0) === (queue?.count ?? 0), `${queue?.count ?? 0} follow-ups wait, pages hold ${held}`)
     must(queue === null || (queue.count > 0 && queue.bytes > 0), 'a queue without a follow-up')
+    const lookAt = job.state?.status === 'INVALID' ? null : (queue?.lookAt ?? null)
+    const nextAt = this.#job.nextTimerAt ?? Number.POSITIVE_INFINITY
+    must(lookAt === null || nextAt <= Math.max(lookAt, this.#job.now), 'follow-ups have a place, and no timer starts them')
   }
 
   /** Every dispatch from a snapshot has one, and no snapshot is kept after its use. */
