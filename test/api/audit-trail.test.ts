@@ -1,5 +1,5 @@
 /** The audit trail: what it says about changes, and a topic that also has invalid records. */
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { type AuditTrailOptions, createAuditTrail } from '../../src/api/audit-trail/audit-trail.ts'
 import { definitionChanges } from '../../src/api/audit-trail/definition-changes.ts'
 import { auditChangesMax, auditKeptBytesMax } from '../../src/api/schemas/limits.ts'
@@ -46,6 +46,15 @@ interface Shown {
   action: string
   changes: object[]
 }
+
+it('what a definition changed is found without reading its payload, which may have half a megabyte', () => {
+  const parsed = vi.spyOn(JSON, 'parse')
+  onTestFinished(() => parsed.mockRestore())
+  const job = { schedule: { at: 1 }, target: { handler: 'h' }, contentType: 'application/json' }
+  const [before, after] = ['[1]', '[1,2]'].map((payload) => completeDefinition({ ...job, payload: text(payload) }))
+  expect(definitionChanges(before, after)).toEqual([{ field: 'payload', before: '"3 bytes"', after: '"5 bytes"' }])
+  expect(parsed.mock.calls.filter(([json]) => json.startsWith('[1'))).toEqual([])
+})
 
 it('operators see who changed which field of a job from what to what, without payloads and credentials', async () => {
   await using system = createSystem({ apiTokens })
