@@ -14,6 +14,7 @@ import {
   Attempt,
   type AttemptHost,
   batchOutcomes,
+  cancelled,
   failed,
   type Outcome,
   type ReportSender,
@@ -290,10 +291,19 @@ export class Runner implements AttemptHost {
     const [first] = attempts as [Attempt]
     const isSingle = typeof handler === 'function'
     const call = (): unknown => (isSingle ? callHandler(handler, first) : callBatch(handler, attempts))
-    const returned = known.then(() => (attempts.some(({ outcome }) => outcome === undefined) ? call() : undefined))
+    const returned = known.then(() => (this.#mayStillStart(attempts) ? call() : undefined))
     const outcomesOf = (value: unknown) => (isSingle ? () => outcomeOf(first, value) : batchOutcomes(value, attempts.length))
     this.calls.follow(attempts, returned, outcomesOf)
     return returned
+  }
+
+  /** The acknowledgement may come after the start deadline, when their owners may have expired them. Then they are given back. */
+  #mayStillStart(attempts: readonly Attempt[]): boolean {
+    const nowMs = this.#options.clock.nowMs()
+    const open = attempts.filter(({ outcome }) => outcome === undefined)
+    if (attempts.every(({ execution }) => nowMs < execution.startDeadlineAt)) return open.length > 0
+    for (const attempt of open) this.#end(attempt, attempt.entry.tracked ? released : cancelled)
+    return false
   }
 
   /** The attempt to run, unless it must not start any more, which its owner already knows. */

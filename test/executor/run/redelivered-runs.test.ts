@@ -91,6 +91,28 @@ it('nothing starts while the broker does not acknowledge the start', async () =>
   await harness.stop()
 })
 
+it('a start that is acknowledged after the start deadline is given back: its owner may have expired the run', async () => {
+  const { harness, calls, before, start } = place()
+  before([
+    { jobId: 'a', startDeadlineAt: harness.clock.nowMs() + 5_000 },
+    { jobId: 'b', startDeadlineAt: 9e12 },
+  ])
+  await harness.clock.advance(1)
+  let open = (): void => {}
+  harness.log.gate = new Promise((resolve) => {
+    open = resolve
+  })
+  await start()
+  await harness.clock.advance(6_000)
+  open()
+  for (let step = 0; step < 30; step++) await harness.clock.advance(100)
+  expect(calls.map(({ jobIds }) => jobIds)).toEqual([['b']])
+  expect(harness.events().map(({ type, jobId }) => `${type} ${jobId}`)).toEqual([
+    ...['STARTED a', 'RELEASED a', 'STARTED b', 'SUCCEEDED b'],
+  ])
+  await harness.stop()
+})
+
 it('the first ones start alone, the oldest first, whatever their lane; later waves are larger', async () => {
   const { harness, calls, before, start } = place()
   for (let n = 0; n < waveRunsPerLaneMax; n++) {
