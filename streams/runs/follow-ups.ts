@@ -75,9 +75,10 @@ export function startFollowUps(draft: Decision, timer: Timer, context: Context):
       return void patchState(draft, { followUps: { ...queue, lookAt: null } })
     const item = first(draft, context.now)
     if (item === undefined) {
-      // The next page is loaded with the next timer.
-      if (begun === 0 && draft.job.state?.followUps) draft.deferUntil = context.now
-      return settle(draft, context)
+      // The next page is loaded with the next timer. What a step that defers its timer has decided does not count.
+      if (draft.job.state === draft.before) draft.deferUntil = context.now
+      else settle(draft, context)
+      return
     }
     leave(draft, item, context.now)
     startTriggered(draft, spec, 'FOLLOW_UP', item, item.at, context)

@@ -230,6 +230,15 @@ describe('follow-ups of a job without a place', () => {
     expect(job.state.decisions).toMatchObject([{ what: 'DROPPED', reason: 'unreadable-follow-ups', count: lost }])
     expect(ids(job).at(-1)).toBe('after:x/1499@0-0')
   })
+  it('are counted if the first of many pages cannot be read', () => {
+    const job = trigger(new JobHistory().define(idle), 2)
+    const payload = Buffer.alloc(30_000)
+    for (let at = 2; at < 12; at++) job.command('TRIGGER', { trigger: 'FOLLOW_UP', commandId: `after:x/${at}@0-0`, payload })
+    expect([...job.pages.values()].map((page) => page.length)).toEqual([3, 3, 3, 1])
+    job.pages.set(0, [])
+    job.report('SUCCEEDED', { runNo: 1 }).until(1)
+    expect(ids(job)).toEqual([0, 1, 5].map((at) => `after:x/${at}@0-0`))
+  })
   it('are not counted among those of a page that cannot be read, if they come later', () => {
     const job = trigger(new JobHistory().define(idle), 6)
     for (const run of [1, 2]) job.report('SUCCEEDED', { runNo: run }).until(run)

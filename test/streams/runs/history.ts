@@ -316,6 +316,8 @@ export class JobHistory {
   }
 
   #keep(before: Job, decision: Decision, popped: Timer | undefined): void {
+    // As an owner does (src/scheduler/commit/apply-batch.ts): a step that defers its timer decides nothing.
+    if (decision.deferUntil !== undefined) return this.#keepTimers(before, { ...decision, job: before }, popped)
     this.job = decision.job
     for (const [key, given] of decision.starts) this.starts.set(key, given)
     for (const execution of decision.snapshotPuts) this.snapshots.set(execution.runNo, execution)
