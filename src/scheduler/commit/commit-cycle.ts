@@ -50,19 +50,17 @@ export interface CycleOptions {
   firesDefined?: boolean
   /** Whether the next jobs of a change of many go with it. Default: false. */
   takesBulk?: boolean
-  /** The time of the cycle is at least this, whatever the clock says. Default: 0. */
-  notBeforeMs?: number
 }
 
 export async function runCommitCycle(context: CommitContext, timers: Timer[], options: CycleOptions = {}): Promise<CycleResult> {
-  const { onTimerScheduled = (timer: Timer): void => context.index.scheduled(timer), notBeforeMs = 0 } = options
+  const { onTimerScheduled = (timer: Timer): void => context.index.scheduled(timer) } = options
   const { inputBuffer, shared, writer, savedAtMs } = context
-  const readMs = writer === undefined ? shared.clock.nowMs() : trustedMs(shared.clock)
+  // The clock may have been set back since the timers were taken: each rule puts a timer off whose time has not come.
+  const now = writer === undefined ? shared.clock.nowMs() : trustedMs(shared.clock)
   // A clock that is not trusted decides nothing: timers and input records wait as they are.
-  const deferUnchanged = (timer: Timer): BatchResult['deferred'][number] => ({ timer, untilMs: notBeforeMs })
-  if (readMs === undefined)
+  const deferUnchanged = (timer: Timer): BatchResult['deferred'][number] => ({ timer, untilMs: 0 })
+  if (now === undefined)
     return { appliedCount: 0, committed: false, blocked: false, awaiting: [], deferred: timers.map(deferUnchanged) }
-  const now = Math.max(readMs, notBeforeMs)
   const batchMax = options.isForWaiters ? timers.length : context.failureIsolation.max
   const room =
     batchMax < batchRecordsMax

@@ -91,8 +91,7 @@ export async function runLoop(context: PartitionContext): Promise<never> {
     const isForWaiters = context.failureIsolation.isForWaiters(admissionQueue, now)
     const takenAtMs = clock.steadyMs()
     const timers = isForWaiters ? [] : await takeTimers(context, timerSource, changes, now)
-    // A timer that was due when it was taken stays due, also if the clock was set back since.
-    const options = { onTimerScheduled, isForWaiters, firesDefined: !isForWaiters, takesBulk: !isForWaiters, notBeforeMs: now }
+    const options = { onTimerScheduled, isForWaiters, firesDefined: !isForWaiters, takesBulk: !isForWaiters }
     const result = await context.runCommitCycle(timers, options).finally(() => heavy.done(context))
     cycleEnded(context, timerSource, result, { timers, tookMs: clock.steadyMs() - takenAtMs, pace: changes.pace })
     if (result.committed) lingerUntil = clock.nowMs() + lingerMs

@@ -51,8 +51,8 @@ export const clockAndAuditorMutations = [
       [
         'cycle-without-guard',
         'src/scheduler/commit/commit-cycle.ts',
-        'const readMs = writer === undefined ? shared.clock.nowMs() : trustedMs(shared.clock)',
-        'const readMs = trustedMs(shared.clock) ?? shared.clock.nowMs()',
+        'const now = writer === undefined ? shared.clock.nowMs() : trustedMs(shared.clock)',
+        'const now = trustedMs(shared.clock) ?? shared.clock.nowMs()',
         'a commit cycle decides by an untrusted clock',
       ],
       [
