@@ -3,9 +3,13 @@
  * review that no model had found.
  */
 
+import { backupMutations } from './lists/backup.ts'
 import { clockAndAuditorMutations } from './lists/clock-and-auditor.ts'
 import { commitCycleMutations } from './lists/commit-cycle.ts'
+import { definitionMutations } from './lists/definitions.ts'
+import { handOverMutations } from './lists/hand-over.ts'
 import { historyMutations } from './lists/history.ts'
+import { operationMutations } from './lists/operations.ts'
 import { otherRoleMutations } from './lists/other-roles.ts'
 import { pauseMutations } from './lists/pauses.ts'
 import { positionMutations } from './lists/positions.ts'
@@ -24,4 +28,8 @@ export const mutations: readonly Mutation[] = [
   ...rulesMutations,
   ...pauseMutations,
   ...positionMutations,
+  ...definitionMutations,
+  ...operationMutations,
+  ...backupMutations,
+  ...handOverMutations,
 ]

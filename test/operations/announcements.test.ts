@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import type { OperationRequest } from '../../schemas/generated.ts'
 import { DuelogError } from '../../src/errors/errors.ts'
-import type { AnnounceQuery } from '../../src/ports/change-targets.ts'
+import type { AnnounceQuery, Changes } from '../../src/ports/change-targets.ts'
 import { LoopbackLog } from '../tools/loopback-log.ts'
 import { rest } from '../tools/manual-clock.ts'
 import { away, Bed, names, pauseAll } from './bed.ts'
@@ -110,6 +110,47 @@ it('a cancelled pause is over for all owners, and counts what they changed ahead
   await bed.operations.stop()
 })
 
+it('a cancelled pause does not count again what was changed ahead in a partition that is done', async () => {
+  const { bed } = announcing(2)
+  const answer = Promise.withResolvers<Changes>()
+  bed.owner.change = async (partition) => (partition === 1 ? { changed: 5, refused: [] } : answer.promise)
+  bed.operations.start()
+  const { id } = await bed.operations.create(pauseAll)
+  while ((await bed.operations.get(id))?.progress?.applied !== 5) await rest()
+  await bed.operations.cancel(id, null)
+  while ((await bed.operations.get(id))?.cancel === undefined) await rest()
+  for (let rounds = 0; rounds < 20; rounds++) await rest()
+  answer.resolve({ changed: 1, refused: [], next: 'b' })
+  expect((await bed.ended(id)).progress).toMatchObject({ status: 'CANCELLED', applied: 6 })
+  await bed.operations.stop()
+})
+
+it('a pause does not hold while an owner that knows it is still taking the partition over', async () => {
+  const { bed, told } = announcing(1)
+  let isActive = false
+  bed.owner.announce = async (partition, query) => {
+    told.push({ partition, ...query })
+    return { cutOff: { jobsOffset: 7, at: 5 }, isActive, ahead: 0 }
+  }
+  bed.owner.change = (_partition, _query, asker) =>
+    new Promise((_, reject) => asker?.signal?.addEventListener('abort', () => reject(asker.signal?.reason)))
+  bed.operations.start()
+  const { id } = await bed.operations.create(pauseAll)
+  while (told.length < 3) {
+    await bed.clock.advance(500)
+    await rest()
+  }
+  expect((await bed.operations.get(id))?.progress?.effectiveAt).toBeNull()
+  isActive = true
+  const activeAtMs = bed.clock.nowMs()
+  while ((await bed.operations.get(id))?.progress?.effectiveAt === null) {
+    await bed.clock.advance(500)
+    await rest()
+  }
+  expect((await bed.operations.get(id))?.progress?.effectiveAt).toBeGreaterThanOrEqual(activeAtMs)
+  await bed.operations.stop()
+})
+
 const deleteAll: OperationRequest = { ...pauseAll, action: 'DELETE' }
 
 it('a deletion is known to all owners before it is counted, and counts what they deleted ahead once, also if that is asked again', async () => {
@@ -136,11 +177,38 @@ it('a deletion is known to all owners before it is counted, and counts what they
     const records = bed.log.records(names.jobs, partition)
     expect([...new Set(records.map(({ key }) => String(key)))]).toEqual(['a', 'b', 'c', 'd', 'e'])
     expect(records.every(({ value }) => value === null)).toBe(true)
+    // Only the definition that was listed: a later one wins.
+    const conditions = records.map(({ key, headers }) => `${key} ${headers?.['only-over']}`)
+    expect([...new Set(conditions)]).toEqual(['a 0', 'b 1', 'c 2', 'd 3', 'e 4'])
     const of = told.filter((query) => query.partition === partition)
     expect(of[0]).toMatchObject({ action: 'DELETE', commandId: `operation/${id}/delete`, isOver: false })
     expect(of.filter(({ isOver }) => isOver)).toMatchObject([{ cutOff: { jobsOffset: 7, at: 5 }, waitMs: 0 }])
   }
   await bed.operations.stop()
+})
+
+it('an owner that takes over while tombstones are written hears which jobs are listed and counted', async () => {
+  const { bed, told } = announcing(1)
+  let leave: (error: DuelogError) => void = () => {}
+  const answer = bed.owner.announce
+  bed.owner.announce = (partition, query, asker) => {
+    if (query.waitMs === 0) return answer(partition, query, asker)
+    const { promise, reject } = Promise.withResolvers<never>()
+    leave = reject
+    return promise
+  }
+  bed.owner.applied = () => new Promise(() => {})
+  bed.operations.start()
+  await bed.operations.create(deleteAll)
+  while (bed.log.records(names.jobs, 0).length < 2) await rest()
+  const before = told.length
+  leave(away())
+  while (told.length === before) {
+    await bed.clock.advance(250)
+    await rest()
+  }
+  expect(told[before]).toMatchObject({ listed: 'b', isOver: false })
+  expect(told[before]).not.toHaveProperty('after')
 })
 
 it('a deletion of jobs that do not fire, by list, or with owners of an earlier version, goes on by tombstones alone', async () => {

@@ -1,16 +1,21 @@
 /** What an operation writes to the log, page by page, when writes and owners fail: against an owner in memory. */
 import { expect, it } from 'vitest'
 import type { OperationProgress, OperationRequest } from '../../schemas/generated.ts'
+import { OperationRecords } from '../../src/operations/operation-records.ts'
 import type { AskedOwner } from '../../src/operations/options.ts'
 import { Selection } from '../../src/operations/target-pages.ts'
 import type { ChangeQuery, Target, TargetQuery } from '../../src/ports/change-targets.ts'
+import type { RecordIn } from '../../src/ports/log.ts'
+import { keyPartitionOf } from '../../streams/topics/topics.ts'
 import { rest } from '../tools/manual-clock.ts'
 import { away, Bed, codecs, limits, names, pauseAll } from './bed.ts'
 
 it('a page whose answer was lost is written again with the same commandIds, and counted once', async () => {
   const bed = new Bed()
   let failures = 2
-  bed.owner.applied = async () => {
+  const awaited: object[] = []
+  bed.owner.applied = async (_partition, offsets) => {
+    awaited.push(offsets)
     if (failures-- > 0) throw away()
     return true
   }
@@ -19,6 +24,8 @@ it('a page whose answer was lost is written again with the same commandIds, and 
   const { progress } = await bed.ended(id)
   expect(progress).toMatchObject({ status: 'DONE', total: 5, applied: 5, refused: 0, problem: null })
   expect(bed.keys()).toEqual(['a', 'b', 'a', 'b', 'a', 'b', 'c', 'd', 'e'])
+  // Until the last change of each write.
+  expect(awaited).toEqual([1, 3, 5, 7, 8].map((commands) => ({ commands })))
   const commands = bed.commands()
   expect(new Set(commands.map(({ commandId }) => commandId)).size).toBe(1)
   expect(commands[0]).toMatchObject({ type: 'PAUSE', actor: 'anna', runNo: null, discard: false })
@@ -112,6 +119,67 @@ it('dead runs are redriven as their jobs have room, and each once', async () => 
   expect((await bed.ended(id)).progress).toMatchObject({ status: 'DONE', total: 4, applied: 4, refused: 0 })
   expect(bed.commands().map(({ runNo }) => runNo)).toEqual([1, 4, 2, 3])
   expect(new Set(bed.commands().map(({ commandId }) => commandId)).size).toBe(4)
+  await bed.operations.stop()
+})
+
+it('dead runs that get room one after another are all redriven, however many rounds that takes', async () => {
+  const bed = new Bed()
+  const runs = Array.from({ length: 30 }, (_, index) => index + 1)
+  bed.targets = [{ id: 'a', offset: 1, runs, room: 1 }]
+  bed.owner.applied = async () => {
+    const left = runs.slice(bed.commands().length)
+    bed.targets = left.length === 0 ? [] : [{ id: 'a', offset: 1, runs: left, room: 1 }]
+    return true
+  }
+  bed.operations.start()
+  const { id } = await bed.operations.create({ ...pauseAll, action: 'REDRIVE' })
+  expect((await bed.ended(id)).progress).toMatchObject({ status: 'DONE', applied: 30, refused: 0 })
+  await bed.operations.stop()
+})
+
+it('a cancellation lets the page that is being written end, and counts it', async () => {
+  const bed = new Bed()
+  const answers: ((isApplied: boolean) => void)[] = []
+  bed.owner.applied = () => new Promise((resolve) => answers.push(resolve))
+  bed.operations.start()
+  const { id } = await bed.operations.create(pauseAll)
+  while (answers.length < 1) await rest()
+  await bed.operations.cancel(id, null)
+  while ((await bed.operations.get(id))?.cancel === undefined) await rest()
+  answers[0]?.(false)
+  while (answers.length < 2) await rest()
+  answers[1]?.(true)
+  expect((await bed.ended(id)).progress).toMatchObject({ status: 'CANCELLED', applied: 2 })
+  expect(bed.keys()).toEqual(['a', 'b'])
+  await bed.operations.stop()
+})
+
+it('an operation that cannot end fails at its time limit', async () => {
+  const bed = new Bed(undefined, 1, { operationMsMax: 10_000 })
+  const answered = Promise.withResolvers<boolean>()
+  bed.owner.applied = () => answered.promise
+  bed.operations.start()
+  const { id, createdAt } = await bed.operations.create(pauseAll)
+  while (bed.keys().length < 2) await rest()
+  const { progress } = await bed.ended(id)
+  expect(progress).toMatchObject({ status: 'FAILED', problem: expect.stringContaining('time limit') })
+  expect((progress?.endedAt ?? 0) - createdAt).toBeGreaterThanOrEqual(10_000)
+  answered.resolve(false)
+  await bed.operations.stop()
+})
+
+it('the last operations that have ended are kept, and no more than the limit', async () => {
+  const bed = new Bed()
+  bed.operations.start()
+  const ids: string[] = []
+  for (let count = 0; count < 4; count++) {
+    ids.push((await bed.operations.create(pauseAll)).id)
+    await bed.ended(ids.at(-1) ?? '')
+    await bed.clock.advance(1_000)
+  }
+  await bed.clock.advance(600_000)
+  while ((await bed.operations.list()).length > limits.operationsKeptMax) await rest()
+  expect((await bed.operations.list()).map(({ id }) => id)).toEqual(ids.slice(2).reverse())
   await bed.operations.stop()
 })
 
@@ -302,4 +370,17 @@ it('an owner that stops before the last id of a list is asked for the rest', asy
   } as unknown as AskedOwner
   expect(await selection.count((question) => question(owner), 0, { jobsOffset: 0, at: 0 })).toBe(3)
   expect(asked).toEqual(['a,b,c', 'b,c', 'c'])
+})
+
+it('a record in another partition than that of its operation is passed over', async () => {
+  const passedOver: string[] = []
+  const records = new OperationRecords({ codec: codecs.operation, names, partitions: 2 }, (_, problem) =>
+    passedOver.push(problem),
+  )
+  const value = codecs.operation.encode({ id: 'o', at: 1, request: pauseAll, progress: null, cancel: null })
+  const record = { topic: names.operations, offset: 0, timestampMs: 1, key: Buffer.from('o/request'), value, headers: {} }
+  const its = keyPartitionOf('o', 2)
+  expect(await records.take({ ...record, partition: 1 - its } as RecordIn)).toBeUndefined()
+  expect([records.all(), passedOver]).toEqual([[], ['its key is not an operation of this partition']])
+  expect(await records.take({ ...record, partition: its } as RecordIn)).toMatchObject({ id: 'o' })
 })

@@ -91,6 +91,23 @@ it('a job whose next topic check was delayed by hours is checked soon', async ()
   expect(driver.state(owner, 'order')).toMatchObject({ status: 'ACTIVE' })
 })
 
+it('a claim has a later time than the one before it, also by a clock that is behind', async () => {
+  const driver = new SchedulerDriver()
+  const disk: Disk = new Map()
+  const first = driver.boot('A', disk)
+  first.machine.clock.skewMs = setBackMs
+  await driver.settle()
+  expect(driver.phases(first)).toBe('active')
+  driver.kill(first)
+  const second = driver.boot('B', disk)
+  await driver.advance(30_000, 1_000)
+  expect(driver.phases(second)).toBe('active')
+  const values = driver.log.at(names.state, 0).archive.flatMap(({ record }) => record?.value ?? [])
+  const claims = (await Promise.all(values.map((value) => codecs.state.decode(value)))).flatMap(({ owner }) => owner ?? [])
+  expect(claims.map(({ instance }) => instance)).toEqual(['A', 'B'])
+  expect(claims[1]?.claimedAt).toBeGreaterThan(claims[0]?.claimedAt ?? Number.POSITIVE_INFINITY)
+})
+
 it('an owner that lost its partition fires for at most half a minute', async () => {
   const driver = new SchedulerDriver(2)
   const first = driver.boot('A')

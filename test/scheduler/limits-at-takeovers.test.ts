@@ -56,12 +56,13 @@ describe.each(wayNames)('after %s', (way) => {
     expect(starts.toSorted((a, b) => a - b)).toEqual([2, 3, 5, 102, 103, 105, 202])
   })
 
-  it('a key has no more runs than slots, and a slot that is freed goes to the next', async () => {
+  it('a key has no more runs than slots, and a slot that is freed goes to who waits longest', async () => {
     const keyed = { target: { handler: 'x' }, leaseMs: 300_000, concurrencyKey: 'k', concurrencyLimit: 2 }
     const { driver } = await takenOver(way, async (first) => {
       for (const id of ['a', 'b']) first.define(id, { ...keyed, schedule: { at: beginMs + 1_000 } })
       await first.advance(3_000, 500)
       for (const run of first.executions()) first.report(run, 'STARTED', { startedAt: first.time.nowMs })
+      first.define('waits', { ...keyed, schedule: { at: first.time.nowMs } })
       await first.advance(1_000, 500)
     })
     for (const id of ['c', 'd']) driver.define(id, { ...keyed, schedule: { at: driver.time.nowMs } })
@@ -70,7 +71,7 @@ describe.each(wayNames)('after %s', (way) => {
     const [first] = driver.executions()
     if (first !== undefined) driver.report(first, 'SUCCEEDED', { startedAt: driver.time.nowMs })
     await driver.advance(5_000, 500)
-    expect(driver.executions().map(({ jobId }) => jobId)).toEqual(['a', 'b', 'c'])
+    expect(driver.executions().map(({ jobId }) => jobId)).toEqual(['a', 'b', 'waits'])
   })
 })
 

@@ -154,6 +154,25 @@ test('a standby has the definitions of its owner, and only the timers that follo
   for (const run of driver.executions()) driver.report(run, 'SUCCEEDED', { startedAt: driver.time.nowMs })
   await driver.advance(1_000, 500)
   expect(storesHave(prefix.timer)).toEqual([3, 3])
+  // A search finds no job there by what it was, and each by what it is.
+  const found = () =>
+    processes.map(({ disk }) =>
+      disk
+        .get(0)
+        ?.dump()
+        .map(([key]) => key)
+        .filter((key) => Buffer.from(key, 'hex')[0] === prefix.index),
+    )
+  driver.command('a', { type: 'PAUSE', commandId: 'pause' })
+  await driver.advance(1_000, 500)
+  const [paused = [], followed] = found()
+  expect(paused.length).toBeGreaterThan(0)
+  expect(followed).toEqual(paused)
+  driver.command('a', { type: 'RESUME', commandId: 'resume' })
+  await driver.advance(1_000, 500)
+  const [resumed, after] = found()
+  expect(resumed).not.toEqual(paused)
+  expect(after).toEqual(resumed)
 })
 
 test('a new owner knows what the ahead topics hold: it puts nothing there that is due before', async () => {

@@ -37,6 +37,12 @@ it('no window has more starts than the limit, as soon as the merged ones count',
   }
 })
 
+it('the clock that gave starts is known only if it is known of all', () => {
+  const starts = (givenAt: number | null): KeyStarts => ({ lastAt: 5, gaps: [], limit: 1, perMs: 1_000, givenAt })
+  expect(mergedStarts([starts(7), starts(9)]).givenAt).toBe(9)
+  expect(mergedStarts([starts(7), starts(null)]).givenAt).toBeNull()
+})
+
 it('the slots of a key are those that runs hold and wait for', () => {
   let held = 0
   for (let seed = 0; seed < 300; seed++) {

@@ -92,6 +92,24 @@ it('reports name the attempts of the new states', () => {
   expect(count).toBeGreaterThan(20)
 })
 
+it('a dispatched run that nobody has reported is sent to no worker of the old system', () => {
+  const history = new JobHistory()
+    .define({ retry: { backoff: { list: [0] } } })
+    .until(1_000)
+    .fail()
+    .until(1_001)
+  const [run] = history.state.active
+  if (run === undefined) throw new Error('It should have a run.')
+  const active = [{ ...run, routedTo: 'w-1', worker: 'w-1', startedAt: 3, handlerMissingAt: 4, poolPausedAt: 5, tellAt: 6 }]
+  // The first attempt was reported, and this is the second.
+  const events = [eventOf(1, 1, 0, 1_000)]
+  const copy = { ...history.job, state: { ...history.state, active }, runs: [], snapshots: new Map(), events }
+  const nowhere = { routedTo: null, worker: null, startedAt: null, handlerMissingAt: null, poolPausedAt: null, tellAt: null }
+  expect(restoredJob(copy as BackedUpJob, newOffset).state?.active).toMatchObject([
+    { attempt: 2, status: 'RETRY_WAIT', parked: true, ...nowhere },
+  ])
+})
+
 it('a copy of a copy is the same', () => {
   for (const seed of seeds) {
     const { copy } = randomJob(seed)

@@ -1,6 +1,7 @@
 /** What happens to a job when its definition is deleted, and what a restore reads from records that an earlier owner decided. */
 import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'
+import { timerKind } from '../../../streams/state/keys.ts'
 import { JobHistory } from '../runs/history.ts'
 
 type Definition = Partial<JobDefinitionInput>
@@ -53,6 +54,26 @@ describe('a deletion', () => {
     const job = new JobHistory().remove()
     expect(job.job).toEqual({ id: 'job' })
     expect(job.last).toMatchObject({ out: [], notes: [], deletesHistory: false })
+  })
+})
+
+describe('a tombstone of an owner', () => {
+  it('that comes after a dropped definition leaves the job, which is to be deleted by another one', () => {
+    const job = new JobHistory({ worker: { type: 'SUCCEEDED' } }).define({ version: 2, retainCompletedMs: 60_000 }).until(1_000)
+    const { deleteAt } = job.state
+    job.define({ version: 1 }).remove({ observedOffset: 0, observedDeleteAt: deleteAt ?? 0 })
+    expect(job.state).toMatchObject({ status: 'COMPLETED', deleteAt, droppedOffset: 1 })
+    // The timer that wrote the first one is gone.
+    expect(job.last.extraTimers).toEqual([{ dueAt: deleteAt, kind: timerKind.delete, jobId: 'job', runNo: 0 }])
+    expect(job.remove({ observedOffset: 1, observedDeleteAt: deleteAt ?? 0 }).job).toEqual({ id: 'job' })
+  })
+})
+
+describe('a conditional deletion', () => {
+  it('deletes the rest of a job whose definition is gone: no condition holds over nothing', () => {
+    const job = new JobHistory().define(everySecond).until(1_000)
+    job.job = { id: 'job', state: job.state }
+    expect(job.remove({ onlyOver: 7 }).job).toEqual({ id: 'job' })
   })
 })
 

@@ -2,6 +2,7 @@
  * A job whose state cannot be read: no decision is made about it and nothing of it is lost, until it is defined again or deleted.
  */
 import { describe, expect, it } from 'vitest'
+import type { JobDefinitionInput } from '../../../schemas/generated.ts'
 import { unreadableState } from '../../../streams/jobs/unreadable.ts'
 import { timersOf } from '../../../streams/state/timers.ts'
 import { JobHistory } from '../runs/history.ts'
@@ -9,8 +10,8 @@ import { JobHistory } from '../runs/history.ts'
 const everySecond = { schedule: { everyMs: 1_000 } }
 
 /** The job ran twice. Then its state became unreadable. */
-function unreadable(problem = 'No such schema.'): JobHistory {
-  const job = new JobHistory({ worker: { type: 'SUCCEEDED' } }).define(everySecond).until(2_500)
+function unreadable(problem = 'No such schema.', input: Partial<JobDefinitionInput> = everySecond): JobHistory {
+  const job = new JobHistory({ worker: { type: 'SUCCEEDED' } }).define(input).until(2_500)
   const { definition } = job.job
   job.job = { id: 'job', definition, unreadable: problem, state: unreadableState({ id: 'job', definition }, problem) }
   return job
@@ -77,6 +78,13 @@ describe('a job whose state cannot be read', () => {
     expect(job.last).toMatchObject({ deletesHistory: true, keptDefinition: null })
     expect(job.state).toMatchObject({ status: 'ACTIVE', reason: null, runNo: 0, life: '1-1xg' })
     expect(job.until(3_500).fired.at(-1)).toBe(3_000)
+  })
+  it('begins again with the same definition too, and with an earlier version of it', () => {
+    const keyed = { ...everySecond, version: 2, dedupKey: 'k', dedupWindowMs: 60_000 }
+    for (const again of [keyed, { ...keyed, version: 1, dedupKey: null }]) {
+      const job = unreadable('No such schema.', keyed).define(again)
+      expect([job.job.unreadable, job.state.status]).toEqual([undefined, 'ACTIVE'])
+    }
   })
   it('is gone after its deletion, with all its data', () => {
     const job = unreadable().remove()

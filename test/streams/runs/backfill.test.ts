@@ -149,6 +149,14 @@ describe('a backfill that is ended', () => {
     job.report('SUCCEEDED', { runNo: 1 }).report('SUCCEEDED', { runNo: 2 })
     expect(job.state.status).toBe('COMPLETED')
   })
+  it('lets a job be COMPLETED at once that was paused before it began', () => {
+    const job = definedAt(1, { ...minutely, endAt: minute }, false)
+      .until(minute)
+      .command('PAUSE')
+    job.command('BACKFILL', { from: 0, to: 1 }).report('SUCCEEDED')
+    expect(job.state).toMatchObject({ status: 'PAUSED', active: [], backfill: { nextAt: 0 } })
+    expect(job.command('BACKFILL', { discard: true }).state.status).toBe('COMPLETED')
+  })
   it('is refused without one, and once the last of its runs is made', () => {
     const job = begun().command('BACKFILL', { discard: true }).command('BACKFILL', { discard: true, commandId: 'x' })
     expect(job.state.decisions.at(-1)).toMatchObject({ what: 'DROPPED', reason: 'no-backfill', commandId: 'x' })
@@ -270,6 +278,16 @@ describe('an occurrence that waits for room', () => {
     expect(order(job).slice(2)).toEqual([
       ['BACKFILL', 2],
       ['SCHEDULE', 6],
+    ])
+  })
+  it('takes no slot before its jitter is over', () => {
+    const job = begun({ jitterMs: 50_000 })
+    const { nextFireAt, nextDueAt } = job.state
+    expect((nextDueAt ?? 0) - (nextFireAt ?? 0)).toBeGreaterThan(1_000)
+    job.until((nextFireAt ?? 0) + 1).report('SUCCEEDED')
+    expect(order(job)).toEqual([
+      ['BACKFILL', 0],
+      ['BACKFILL', 1],
     ])
   })
   it('and does not run after all releases its slot', () => {

@@ -1,0 +1,220 @@
+/** Mutations of backups and restores. Their judges need no broker. */
+import { area } from '../mutation.ts'
+
+const captured = 'streams/backup/captured-job.ts'
+const restored = 'streams/backup/restored-job.ts'
+const merged = 'streams/backup/merged-limits.ts'
+const backup = (file: string): string => `src/backup/${file}.ts`
+
+export const backupMutations = [
+  ...area(
+    'captured jobs',
+    ['streams/backup/captured-job'],
+    [
+      [
+        'pending-overtaken',
+        captured,
+        'const after = pending.length === 0 ? followed(job, record) : undefined',
+        'const after = followed(job, record)',
+        'a definition after one that an owner has to decide counts before it',
+      ],
+      [
+        'old-tombstone-carried',
+        captured,
+        'if (record.decided || record.headers[observedOffsetHeader] !== undefined) continue',
+        'if (record.decided) continue',
+        'the tombstone of an owner names an offset of the old log in the copy',
+      ],
+      [
+        'heartbeats-copied',
+        captured,
+        "event.type !== 'HEARTBEAT' && ",
+        '',
+        'a copy has the heartbeats of workers that have no part of it',
+      ],
+      [
+        'tombstone-reduced',
+        captured,
+        ' || (isTombstone && offset > inForce))',
+        ')',
+        'a job with many records that was deleted is in the copy',
+      ],
+      [
+        'replaced-definitions-kept',
+        captured,
+        '!decided || offset === inForce ||',
+        '!decided || offset <= inForce ||',
+        'a backup has all definitions of a job in memory',
+      ],
+      [
+        'follow-up-of-another-life',
+        captured,
+        '  if (state.life !== run.life) return true\n',
+        '',
+        'a follow-up of an earlier job with the same id is lost in the copy',
+      ],
+      [
+        'follow-up-sent-twice',
+        captured,
+        'return state.runNo >= run.runNo && !state.active.some(({ runNo }) => runNo === run.runNo)',
+        'return state.runNo >= run.runNo',
+        'a run that ends again in the copy has its follow-up twice',
+      ],
+    ],
+  ),
+  ...area(
+    'restored jobs',
+    ['streams/backup/restored-job', 'streams/backup/merged-limits'],
+    [
+      [
+        'old-runs-in-force',
+        restored,
+        'return specOffset === inForce ? offset : offset - 1',
+        'return offset',
+        'runs of earlier definitions count as runs of the one in force',
+      ],
+      [
+        'reported-attempt-any',
+        restored,
+        'runNo === run.runNo && attempt === run.attempt)',
+        'runNo === run.runNo)',
+        'a run waits for a worker that has no part of the copy, because an earlier attempt was reported',
+      ],
+      [
+        'retry-in-no-topic',
+        restored,
+        'return waitsForHandler(run) || waitsForPool(run) ? run : { ...run, parked: true }',
+        'return run',
+        'a retry waits for a delay topic that does not have it',
+      ],
+      [
+        'retained-in-the-copy',
+        restored,
+        '...{ specOffset, droppedOffset: -1, definitionKept: false },',
+        '...{ specOffset, droppedOffset: -1 },',
+        'a restored job says that job-state retains its definition',
+      ],
+      [
+        'dropped-of-the-old-log',
+        restored,
+        '...{ specOffset, droppedOffset: -1, definitionKept: false },',
+        '...{ specOffset, definitionKept: false },',
+        'an offset of the old log keeps an ended job from being deleted',
+      ],
+      [
+        'slot-of-a-dispatched-run',
+        restored,
+        "return { ...run, status: 'RETRY_WAIT', parked: true, tellAt: null, ...nowhere }",
+        "return { ...run, status: 'RETRY_WAIT', parked: true, tellAt: null }",
+        'a run that is dispatched again is still sent to the worker of the old system',
+      ],
+      [
+        'oldest-starts-kept',
+        merged,
+        'StartTimes.of(times.slice(-limit))',
+        'StartTimes.of(times.slice(0, limit))',
+        'merged partitions forget the last starts of a window',
+      ],
+      [
+        'given-of-some',
+        merged,
+        'given.length < each.length ? null : Math.max(...given)',
+        'given.length === 0 ? null : Math.max(...given)',
+        'starts of a partition without times are believed to be of the clock of another one',
+      ],
+    ],
+  ),
+  ...area(
+    'backup files',
+    ['backup/backup-file', 'backup/logged-system', 'backup/frame-job', 'backup/fence'],
+    [
+      [
+        'appended-unnoticed',
+        backup('backup-file'),
+        'if (end.readBigUInt64BE(0) !== BigInt(size - preambleBytes - endBytes))',
+        'if (end.readBigUInt64BE(0) > BigInt(size - preambleBytes - endBytes))',
+        'two files in one pass for the first of them',
+      ],
+      [
+        'part-without-job',
+        backup('backup-file'),
+        'isInJob = kind === kinds.job || (isInJob && isOfJob)',
+        'isInJob = kind === kinds.job || isInJob',
+        'a part of a job after another part belongs to the last job',
+      ],
+      [
+        'taken-follow-ups-again',
+        backup('part-decoder'),
+        'items.slice(page === queue.firstPage ? queue.taken : 0)',
+        'items.slice(0)',
+        'follow-ups that have run run again in the copy',
+        'backup/part-decoder',
+      ],
+      [
+        'pages-of-the-past',
+        backup('part-decoder'),
+        '      if (page < queue.firstPage || page > queue.lastPage) continue\n',
+        '',
+        'pages that no follow-up waits in any more run again in the copy',
+        'backup/part-decoder',
+      ],
+      [
+        'registry-is-undecodable',
+        backup('part-decoder'),
+        "const isUndecodable = (error: unknown): boolean => error instanceof DuelogError && error.code === 'undecodable'",
+        'const isUndecodable = (error: unknown): boolean => error instanceof DuelogError',
+        'while the registry does not answer, jobs are left out of a backup',
+        'backup/part-decoder',
+      ],
+      [
+        'operation-goes-on',
+        backup('frame-job'),
+        "return { ...whole, progress: { ...whole.progress, status: 'FAILED', endedAt: now, problem } }",
+        'return { ...whole, progress: { ...whole.progress, problem } }',
+        'an operation goes on in the copy with the places of the old system',
+      ],
+      [
+        'parts-of-the-old-system',
+        backup('frame-job'),
+        'const whole = { ...record, progress: { ...progress, parts: [] } }',
+        'const whole = { ...record, progress: { ...progress } }',
+        'a restored operation names partitions that do not exist',
+      ],
+      [
+        'gaps-after-any-record',
+        backup('state-pass'),
+        '(this.#ends && offset === this.#next + 1)',
+        'offset === this.#next + 1',
+        'a read of the states that lacks a compacted record passes for whole',
+      ],
+      [
+        'first-state-missed',
+        backup('state-pass'),
+        'this.#isGapless && this.#first === from && ',
+        'this.#isGapless && ',
+        'a read that lacks the first records of the states passes for whole',
+      ],
+      [
+        'position-before-its-end',
+        backup('restoring'),
+        '    await beforeEnd()\n    await this.#positions(decided ?? this.ends)\n',
+        '    await this.#positions(decided ?? this.ends)\n    await beforeEnd()\n',
+        'owners begin in a restored system whose last check fails',
+      ],
+      [
+        'pending-decided',
+        backup('restoring'),
+        'await this.#positions(decided ?? this.ends)',
+        'await this.#positions(this.ends)',
+        'definitions that no owner has decided count as decided in the copy',
+      ],
+      [
+        'fenced-in-part',
+        backup('fence'),
+        'for (let from = 0; from < partitions; from += fencesAtOnce)',
+        'for (let from = 0; from < partitions - fencesAtOnce; from += fencesAtOnce)',
+        'owners of the last partitions are not fenced',
+      ],
+    ],
+  ),
+]
