@@ -75,6 +75,7 @@ const calls: [operation: string, given: unknown[], status: number][] = [
   ['listLimits', [], 200],
   ['listPartitions', [], 200],
   ['getProof', [], 200],
+  ['acknowledgeFaults', [{ upTo: '2030-01-01T00:00:00Z', reason: 'planned' }], 200],
   ['getSeries', [{ range: 'hour' }], 200],
   ['getSession', [], 200],
   ['awaitRun', ['dead', { runNo: 3, timeoutMs: 1_000 }], 200],
