@@ -10,10 +10,9 @@
  */
 import type { ActiveRun, Execution, TopicTarget } from '../../schemas/index.ts'
 import type { Context, Decision } from '../state/index.ts'
-import { recordBytes } from '../topics/index.ts'
 import { executionOf } from './dispatch.ts'
 import { finishRun } from './finish.ts'
-import { topicRecord } from './topic-record.ts'
+import { writableRecord } from './topic-record.ts'
 import { waitForTopic } from './topic-wait.ts'
 
 /** Delivers the runs of the step. The end of a run may make another one due. */
@@ -33,8 +32,7 @@ function finishUntracked(draft: Decision, run: ActiveRun, context: Context): voi
 
 function deliver(draft: Decision, run: ActiveRun, execution: Execution, place: TopicTarget, context: Context): void {
   const { now } = context
-  const record = topicRecord(execution, place, execution)
-  const problem = context.topicProblem(place, recordBytes(record))
+  const { record, problem } = writableRecord(execution, place, context.topicProblem)
   if (problem === undefined && now < run.startDeadlineAt) {
     draft.out.push({ kind: 'record', record, scheduledFor: run.scheduledFor })
     finishRun(draft, run, { status: 'SUCCEEDED', finishedAt: now, startedAt: now }, context)

@@ -23,10 +23,10 @@ import {
   type WaitingReason,
   waiterOf,
 } from '../state/index.ts'
-import { priorityOf, rankOf, recordBytes } from '../topics/index.ts'
+import { priorityOf, rankOf } from '../topics/index.ts'
 import { dispatch, executionOf, mayBeEarly } from './dispatch.ts'
 import { expireAtOf, routeOf, waits } from './routing.ts'
-import { topicRecord } from './topic-record.ts'
+import { writableRecord } from './topic-record.ts'
 
 /** Begins the current attempt of a run, at once or as soon as its limits allow. */
 export function beginAttempt(draft: Decision, run: ActiveRun, context: Context): void {
@@ -145,6 +145,5 @@ function topicIsThere({ job }: Decision, run: ActiveRun, context: Context): bool
   const execution = executionOf(job, run, context.now)
   const place = execution.topicTarget
   if (place === null) return true
-  const record = topicRecord(execution, place, execution)
-  return context.topicProblem(place, recordBytes(record)) === undefined
+  return writableRecord(execution, place, context.topicProblem).problem === undefined
 }

@@ -8,11 +8,10 @@
  */
 import type { ActiveRun } from '../../schemas/index.ts'
 import { type Context, type Decision, patchRun, type Timer } from '../state/index.ts'
-import { recordBytes } from '../topics/index.ts'
 import { attemptErrorOf, withAttemptError } from './attempt-errors.ts'
 import { executionOf } from './dispatch.ts'
 import { beginAttempt } from './gate.ts'
-import { topicRecord } from './topic-record.ts'
+import { writableRecord } from './topic-record.ts'
 import { checkLater, topicCheckAt } from './wait-checks.ts'
 
 const errorType = 'TopicUnavailable'
@@ -43,7 +42,7 @@ export function followTopic(draft: Decision, run: ActiveRun, context: Context): 
 function problemOf({ job }: Decision, run: ActiveRun, context: Context): string | undefined {
   const execution = executionOf(job, run, context.now)
   const place = execution.topicTarget
-  return place === null ? undefined : context.topicProblem(place, recordBytes(topicRecord(execution, place, execution)))
+  return place === null ? undefined : writableRecord(execution, place, context.topicProblem).problem
 }
 
 /** A repeated reason is one error, with the time since which it holds. */

@@ -119,6 +119,18 @@ describe('the cause of a follow-up', () => {
       [2, 1, 'p', cause],
     ])
   })
+  it('is left out of a record that its topic takes only without it', () => {
+    let most = 0
+    const topicProblem = (_: unknown, bytes: number) => {
+      // That of the definition.
+      most ||= bytes + 20
+      return bytes > most ? 'too large' : undefined
+    }
+    const job = new JobHistory({ topicProblem }).define({ schedule: { at: 900_000 }, target: { topic: { name: 't' } } })
+    job.command('TRIGGER', { trigger: 'FOLLOW_UP', cause })
+    const records = job.out.flatMap((output) => (output.kind === 'record' ? [output.record.headers['duelog-cause']] : []))
+    expect(records).toEqual([undefined])
+  })
   it('is in the header of a record, and of no other run', () => {
     const job = new JobHistory().define({ schedule: { at: 900_000 }, target: { topic: { name: 't' } } })
     job.command('TRIGGER', { trigger: 'FOLLOW_UP', cause }).command('TRIGGER')

@@ -17,7 +17,7 @@ import { completeDefinition } from '../../../streams/definitions/definition-json
 import { validateDefinition } from '../../../streams/definitions/validate.ts'
 import { step } from '../../../streams/jobs/step.ts'
 import type { OnlyOver } from '../../../streams/state/condition.ts'
-import type { Decision, Input, Job, KnownDefinition, Output, PoolPause, Route } from '../../../streams/state/job.ts'
+import type { Context, Decision, Input, Job, KnownDefinition, Output, PoolPause, Route } from '../../../streams/state/job.ts'
 import { runHistorySize, type Timer, timerKey, timerKind } from '../../../streams/state/keys.ts'
 import { slotUse, waitersOf } from '../../../streams/state/slots.ts'
 import type { Starts } from '../../../streams/state/starts.ts'
@@ -29,7 +29,7 @@ export interface HistoryOptions {
   /** The report of a worker about each attempt at the moment of its dispatch. Default: none. */
   worker?: Partial<ExecutionEvent>
   /** The reason why target topics cannot be written now. Default: they can. */
-  topicProblem?: () => string | undefined
+  topicProblem?: Context['topicProblem']
   poolProblem?: (pool: string) => string | undefined
   /** How long topics keep dispatched records, in ms. Default: forever. */
   keptMs?: number
