@@ -28,7 +28,8 @@ class AskedHistory implements HistoryQueries {
   async handlers(from: number, to: number) {
     this.ranges.push([from, to, 0])
     const outcomes = { SUCCEEDED: 6, DEAD: 1, EXPIRED: 1, CANCELLED: 2, SKIPPED: 9 }
-    return [{ handler: 'send', outcomes, duration: { p50Ms: 5, p95Ms: 9 }, lateness: null }]
+    const skipping = { handler: 'skips', outcomes: { SUCCEEDED: 9, SKIPPED: 90 }, duration: null, lateness: null }
+    return [skipping, { handler: 'send', outcomes, duration: { p50Ms: 5, p95Ms: 9 }, lateness: null }]
   }
 }
 
@@ -123,13 +124,16 @@ describe('GET /v1/history/handlers', () => {
     const end = Math.ceil(nowMs / hourMs) * hourMs
     expect(await system.get('/v1/history/handlers', viewer)).toMatchObject({
       to: new Date(end).toISOString(),
-      handlers: [{ handler: 'send', runs: 10, failed: 2, duration: { p50Ms: 5, p95Ms: 9 }, lateness: null }],
+      handlers: [
+        { handler: 'send', runs: 10, failed: 2, duration: { p50Ms: 5, p95Ms: 9 }, lateness: null },
+        { handler: 'skips', runs: 9 },
+      ],
     })
     expect(await system.get(`/v1/history/handlers?from=${nowMs - 40 * 24 * hourMs}`)).toMatchObject({ code: 'bad-request' })
     expect(system.history.ranges).toEqual([[end - 24 * hourMs, end, 0]])
     const asked = (query: object) => system.get(`/internal/v1/history?query=${encodeURIComponent(JSON.stringify(query))}`)
     expect(await asked({ ask: 'handlers', from: 0, to: 100 * 24 * hourMs })).toMatchObject({ code: 'bad-request' })
-    expect(await asked({ ask: 'handlers', from: 0, to: hourMs })).toMatchObject({ answer: [{ handler: 'send' }] })
+    expect(await asked({ ask: 'handlers', from: 0, to: hourMs })).toMatchObject({ answer: [{ handler: 'skips' }, { handler: 'send' }] })
   })
 })
 

@@ -77,7 +77,7 @@ export function historyRoutes(instance: FastifyInstance, { history, localHistory
       if (to - from > handlersRangeMsMax + historyBucketMsDefault)
         throw refusal('from', isoTime(from), `at most ${handlersRangeMsMax / dayMs} days before to`)
       const found = await slots.run(() => asked().handlers(from, to), askerOf(request, reply))
-      return { from: isoTime(from), to: isoTime(to), handlers: found.map(handlerToJson) }
+      return { from: isoTime(from), to: isoTime(to), handlers: found.map(handlerToJson).sort((a, b) => b.runs - a.runs) }
     },
   )
 
