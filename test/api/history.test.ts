@@ -133,7 +133,9 @@ describe('GET /v1/history/handlers', () => {
     expect(system.history.ranges).toEqual([[end - 24 * hourMs, end, 0]])
     const asked = (query: object) => system.get(`/internal/v1/history?query=${encodeURIComponent(JSON.stringify(query))}`)
     expect(await asked({ ask: 'handlers', from: 0, to: 100 * 24 * hourMs })).toMatchObject({ code: 'bad-request' })
-    expect(await asked({ ask: 'handlers', from: 0, to: hourMs })).toMatchObject({ answer: [{ handler: 'skips' }, { handler: 'send' }] })
+    expect(await asked({ ask: 'handlers', from: 0, to: hourMs })).toMatchObject({
+      answer: [{ handler: 'skips' }, { handler: 'send' }],
+    })
   })
 })
 
