@@ -49,13 +49,13 @@ export class Restoring {
   readonly #file: Codecs
   /** Next offset of `jobs` in each partition. */
   readonly ends: number[]
-  /** Offset of definitions that a pending record names in a condition. */
-  readonly #known = new Map<string, { from: number; to: number }>()
-  #batch: Frame[][] = []
+  /** Of jobs with a pending record that names a definition in its condition: offsets of their definitions in the old log and in the new one. */
+  readonly #known = new Map<string, Map<number, number>>()
+  readonly #batch: Frame[][] = []
   #job: Frame[] = []
   #bytes = 0
   #starts = new Map<string, KeyStarts[]>()
-  #pending: Frame[] = []
+  readonly #pending: Frame[] = []
   #pendingBytes = 0
   #records = 0
   #jobs = 0
@@ -156,8 +156,7 @@ export class Restoring {
 
   /** First the definitions, whose offsets the states name. */
   async #writeBatch(): Promise<void> {
-    const jobs = this.#batch
-    this.#batch = []
+    const jobs = this.#batch.splice(0)
     this.#bytes = 0
     if (jobs.length === 0) return
     const { cluster, codecs, partitions, options } = this.#parts
@@ -174,7 +173,7 @@ export class Restoring {
     let at = 0
     for (const job of decoded) {
       const offset = job.definition === undefined ? -1 : (offsets[at++] ?? -1)
-      if (job.definition !== undefined && job.hasConditions) this.#known.set(job.id, { from: job.definition.offset, to: offset })
+      if (job.hasConditions) this.#known.set(job.id, new Map(job.definition && [[job.definition.offset, offset]]))
       await this.#noteLimits(job, addRecords(records, job, offset, { codecs, partitions, names: cluster.names }))
     }
     await this.#write(records)
@@ -232,9 +231,12 @@ export class Restoring {
     const { cluster, codecs, partitions } = this.#parts
     const { names } = cluster
     if (frame.kind === kinds.pending) {
+      // The next one may name its new offset in its condition, so it is written alone.
+      const isAlone = this.#known.has(String(frame.meta.id))
+      if (isAlone) await this.#writePending()
       this.#pending.push(frame)
       this.#pendingBytes += frame.bytes
-      if (this.#pending.length >= batchRecords || this.#pendingBytes >= batchBytes) await this.#writePending()
+      if (isAlone || this.#pending.length >= batchRecords || this.#pendingBytes >= batchBytes) await this.#writePending()
     } else if (frame.kind === kinds.pause) {
       const value = codecs.pause.encode(await this.#file.pause.decode(frame.body))
       await this.#write([{ topic: names.pauses, key: String(frame.meta.key), value }])
@@ -246,8 +248,7 @@ export class Restoring {
   }
 
   async #writePending(): Promise<void> {
-    const frames = this.#pending
-    this.#pending = []
+    const frames = this.#pending.splice(0)
     this.#pendingBytes = 0
     const { cluster, codecs, partitions } = this.#parts
     const records: RecordOut[] = []
@@ -257,15 +258,15 @@ export class Restoring {
       const headers = this.#conditions(id, buffersOf(meta.headers as Record<string, string>))
       records.push({ topic: cluster.names.jobs, partition: partitionOf(id, partitions), key: id, value, headers })
     }
-    await this.#append(records)
+    const offsets = await this.#append(records)
+    for (const [at, { meta }] of frames.entries()) this.#known.get(String(meta.id))?.set(Number(meta.offset), offsets[at] ?? -1)
   }
 
   /** A condition names the offset of a definition, which is another one now. */
   #conditions(id: string, headers: Record<string, Buffer>): Record<string, Buffer | string> {
     const condition = onlyOverOf(headers)
     if (typeof condition !== 'number') return headers
-    const known = this.#known.get(id)
-    return { ...headers, ...onlyOverHeaders(known?.from === condition ? known.to : firstOffset - 1) }
+    return { ...headers, ...onlyOverHeaders(this.#known.get(id)?.get(condition) ?? firstOffset - 1) }
   }
 
   /** Resolves with the offset of each record. Records of `jobs` only. */

@@ -20,7 +20,6 @@ import type { RecordIn, RecordOut } from '../../src/ports/log.ts'
 import { Chance } from '../../src/testing/simulation/chance.ts'
 import { onlyOverHeaders } from '../../streams/state/condition.ts'
 import { pristineState } from '../../streams/state/draft.ts'
-import { partitionOf } from '../../streams/topics/topics.ts'
 import { randomDefinition } from '../streams/random-definition.ts'
 import { SchedulerDriver } from '../tools/scheduler-driver.ts'
 import { jobsOf } from './cluster/settled.ts'
@@ -33,19 +32,29 @@ const partitions = { from: 2, to: 3 }
 const folder = await mkdtemp(join(tmpdir(), 'duelog-copies-'))
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
+const ofJobs = { define: 5, condition: 3, remove: 1 }
+const ofCommands = { command: 6, followUps: 2 }
+
 /** One act of a user, valid or not. */
-function act(driver: SchedulerDriver, chance: Chance): void {
+function act(driver: SchedulerDriver, chance: Chance, weights: Partial<typeof ofJobs & typeof ofCommands>): void {
   const id = chance.pick(ids)
-  const what = chance.weighted({ define: 5, condition: 2, remove: 1, command: 6, followUps: 2 })
+  const what = chance.weighted(weights)
   if (what === 'define' || what === 'condition') {
-    const { concurrencyKey: _, rateLimit: __, pinTo: ___, ...definition } = randomDefinition(chance, driver.time.nowMs)
+    // Limits are counted in each partition. In the copy definitions have other append times, from which dedupWindowMs counts.
+    const {
+      concurrencyKey: _,
+      rateLimit: __,
+      pinTo: ___,
+      dedupKey: ____,
+      ...definition
+    } = randomDefinition(chance, driver.time.nowMs)
     const schedule = { ...definition.schedule, from: 'START' as const }
     // Whether an occurrence meets an active run is a matter of a millisecond in both. Without a next occurrence follow-ups wait all the same.
     const recurs = schedule.at === null && schedule.delayMs === null
     const overlap = recurs ? { overlap: 'ALLOW' as const, maxConcurrentRuns: 100 } : {}
     const spec = { ...definition, schedule, ...overlap, target: { ...definition.target, pool: 'default' } }
-    const known = driver.log.at(names.jobs, partitionOf(id, driver.log.partitions)).next
-    const over = chance.pick(['any', 'none', chance.int(0, known)] as const)
+    const inForce = statesOf(driver).get(id)?.specOffset ?? 0
+    const over = chance.pick(['any', 'none', inForce, inForce, chance.int(0, inForce + 3)] as const)
     const headers = what === 'condition' ? onlyOverHeaders(over) : {}
     driver.log.append([{ topic: names.jobs, ofJob: true, key: id, value: codecs.definition.encode(spec), headers }])
   } else if (what === 'remove') driver.remove(id)
@@ -56,7 +65,11 @@ function act(driver: SchedulerDriver, chance: Chance): void {
     const type = chance.pick(['TRIGGER', 'PAUSE', 'RESUME', 'CANCEL', 'CANCEL_RUN', 'REDRIVE', 'BACKFILL'] as const)
     const now = driver.time.nowMs
     const more: Partial<JobCommandInput> =
-      type === 'BACKFILL' ? { from: now - 8_000, to: now } : type === 'CANCEL_RUN' || type === 'REDRIVE' ? { runNo: chance.int(1, 9) } : {}
+      type === 'BACKFILL'
+        ? { from: now - 8_000, to: now }
+        : type === 'CANCEL_RUN' || type === 'REDRIVE'
+          ? { runNo: chance.int(1, 9) }
+          : {}
     driver.command(id, { type, commandId: `c${chance.int(0, 1e9)}`, ...more })
   }
 }
@@ -79,7 +92,8 @@ function report(driver: SchedulerDriver, isMeant: (id: string, runNo: number) =>
     for (const { runNo, attempt, specOffset, status } of state.active) {
       const meant = status === 'DISPATCHED' || status === 'RUNNING' ? isMeant(jobId, runNo) : undefined
       const startedAt = driver.time.nowMs
-      if (meant !== undefined && status === 'DISPATCHED') driver.report({ jobId, runNo, attempt, specOffset }, 'STARTED', { startedAt })
+      if (meant !== undefined && status === 'DISPATCHED')
+        driver.report({ jobId, runNo, attempt, specOffset }, 'STARTED', { startedAt })
       if (meant === 'succeed') driver.report({ jobId, runNo, attempt, specOffset }, 'SUCCEEDED')
       if (meant === 'die')
         driver.report({ jobId, runNo, attempt, specOffset }, 'FAILED', { error: { type: 'E', message: 'm', retryable: false } })
@@ -124,7 +138,14 @@ async function copied(from: SchedulerDriver, seed: number): Promise<SchedulerDri
   const source = clusterOn(from) as never
   const system = await readSystem({ cluster: source, codecs: reading, scratch, signal, onProgress() {} })
   const header: BackupHeader = {
-    ...{ createdAt: from.time.nowMs, duelog: '0', clusterId: 'here', prefix: 'model.', partitions: partitions.from, pools: ['default'] },
+    ...{
+      createdAt: from.time.nowMs,
+      duelog: '0',
+      clusterId: 'here',
+      prefix: 'model.',
+      partitions: partitions.from,
+      pools: ['default'],
+    },
     ...{ zoneRules: '', live: false, ends: system.ends, intake: [], schemas: ownSchemas() },
   }
   const writer = await BackupWriter.create(file, header)
@@ -161,7 +182,7 @@ async function history(seed: number): Promise<{ original: object; copy: object; 
   original.boot('A')
   await original.settle()
   for (let step = chance.int(10, 60); step > 0; step--) {
-    for (let acts = chance.int(0, 3); acts > 0; acts--) act(original, chance)
+    for (let acts = chance.int(0, 3); acts > 0; acts--) act(original, chance, { ...ofJobs, ...ofCommands })
     await original.advance(chance.pick([90, 330, 1_170]), 500)
     report(original, () => chance.pick(['start', 'succeed', 'succeed', 'die', undefined]))
     if (!chance.happens(0.1)) continue
@@ -173,8 +194,9 @@ async function history(seed: number): Promise<{ original: object; copy: object; 
   report(original, () => 'start')
   await original.advance(20)
   for (const process of original.processes) original.kill(process)
-  // Nobody has decided these.
-  for (let acts = chance.int(0, 4); acts > 0; acts--) act(original, chance)
+  // Nobody has decided these. Between two topics there is no order.
+  const pending = chance.pick([ofJobs, ofCommands])
+  for (let acts = chance.int(0, 8); acts > 0; acts--) act(original, chance, pending)
   const copy = await copied(original, seed)
   for (const driver of [original, copy]) {
     driver.boot('B')
