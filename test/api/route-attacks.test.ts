@@ -44,6 +44,7 @@ describe('of all routes', () => {
       '/calendar',
       '/proof',
       '/settings',
+      '/handlers',
       '/history',
       '/audit',
       '/assets/*',

@@ -28,7 +28,7 @@ const wordsOf = (command: string): string[] =>
 function problemOf(words: readonly string[]): string | undefined {
   let command: Command = program
   let at = 0
-  for (; command.commands.length > 0 && words[at] !== undefined; at++) {
+  for (; command.commands.length > 0 && words[at]?.startsWith('-') === false; at++) {
     const next = command.commands.find((each) => each.name() === words[at])
     if (next === undefined) return `no command ${words[at]}`
     command = next

@@ -49,6 +49,7 @@ test('every named field is in one of the records', () => {
     'null',
     'handlers',
     'pauses',
+    'restarts',
     ...Object.keys(JSON.parse(told)),
   ])
   const named = Array.from(text.matchAll(/`([a-z][A-Za-z]*)`/g), ([, name = '']) => name)
