@@ -1,6 +1,6 @@
 /** The palette: views, jobs by ID, and actions, by keyboard. Ctrl-K or / opens it. ? shows what the view is for, and all keys. */
 import { signal, useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useLayoutEffect } from 'preact/hooks'
 import {
   ask,
   chooseTheme,
@@ -112,7 +112,8 @@ const isText = (target: EventTarget | null): boolean =>
 
 /** Opens the palette by its keys, for as long as it is on the page. */
 export function Palette() {
-  useEffect(() => {
+  // Before the first paint: a key that comes with it would be lost.
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       if (question.value !== undefined || open.value !== undefined) return
       const isPalette =
