@@ -173,6 +173,8 @@ test('the lease of a killed worker ends, and a stopped worker gives its run back
   expect(stopped.output).toContain('let go of held/1')
   const third = await house.worker()
   await third.said('holding held/1')
+  // The cancelled run counts the attempts whose start its owner has read.
+  await vi.waitFor(async () => expect((await house.runs('held')).active).toMatchObject([{ attempts: 3 }]), patience)
   const cancelled = await fetch(`${house.system.url}/v1/runs/held/1/cancel`, { method: 'POST' })
   expect(cancelled.ok).toBe(true)
   await third.said('let go of held/1')
