@@ -73,10 +73,14 @@ export function goOnWithBackfill(draft: Decision, context: Context): void {
  * The backfill adds a run while fewer runs than this are active. A due occurrence goes first, and so does a follow-up, which would wait for
  * the end of a long backfill; fire.ts and follow-ups.ts call again.
  */
-function placesFor(spec: JobDefinition, { status, nextFireAt, nextDueAt, followUps }: JobState, now: number): number {
-  const due = status === 'ACTIVE' && nextFireAt !== null && (nextDueAt ?? nextFireAt) <= now
-  return (spec.overlap === 'ALLOW' ? spec.maxConcurrentRuns : 1) - (due ? 1 : 0) - (followUps === null ? 0 : 1)
+function placesFor(spec: JobDefinition, state: JobState, now: number): number {
+  const places = spec.overlap === 'ALLOW' ? spec.maxConcurrentRuns : 1
+  return places - (isDue(state, now) ? 1 : 0) - (state.followUps === null ? 0 : 1)
 }
+
+/** Whether an occurrence of the schedule is due, which other work leaves a place to. */
+export const isDue = ({ status, nextFireAt, nextDueAt }: JobState, now: number): boolean =>
+  status === 'ACTIVE' && nextFireAt !== null && (nextDueAt ?? nextFireAt) <= now
 
 /** Why the job allows no backfill: its runs end in the step that makes them, so they cannot be limited to a few at a time. */
 function unfitFor({ target, trackRuns }: JobDefinition): string | undefined {

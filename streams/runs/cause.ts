@@ -27,7 +27,7 @@ export function runCauseOf({ errorType, errorMessage, result, ...cause }: Cause)
 /** Longest message in a header of HTTP: servers refuse long headers. */
 const headerMessageCharsMax = 200
 /** Longest result in a header of a record, in bytes. */
-export const headerResultBytesMax = 4_096
+const headerResultBytesMax = 4_096
 
 /** JSON in ASCII without the result, for a header of HTTP. */
 export function causeHeader({ result: _, error, ...cause }: RunCause): string {

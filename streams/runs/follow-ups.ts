@@ -7,7 +7,7 @@
  */
 import type { Cause, FollowUp, FollowUpQueue, JobCommand, JobDefinition, JobState } from '../../schemas/index.ts'
 import { type Context, type Decision, patchState, pristineState, refuse, refuseCommand, type Timer } from '../state/index.ts'
-import { backfillRunsMax, goOnWithBackfill } from './backfill.ts'
+import { backfillRunsMax, goOnWithBackfill, isDue } from './backfill.ts'
 import { completeIfDone, isOver } from './completion.ts'
 import { executionOf } from './dispatch.ts'
 import { beginAttempt } from './gate.ts'
@@ -17,7 +17,7 @@ import { makeRun } from './start.ts'
 /** Most bytes that wait for one job. So the pages can be deleted in one transaction, and a job that never ends does not fill the disk. */
 export const followUpsBytesMax = 64 * 1024 * 1024
 /** A page of this size takes no further follow-up. */
-const pageBytesMax = 64 * 1024
+export const followUpPageBytesMax = 64 * 1024
 /** Bytes of a follow-up besides its texts. */
 const headBytes = 64
 
@@ -122,12 +122,10 @@ function noteDropped(draft: Decision, reason: string, count: number, at: number)
 }
 
 /** Runs that the job may have beside those that wait. A due or queued occurrence goes first. */
-function placesFor(spec: JobDefinition, { status, nextFireAt, nextDueAt, queuedFor }: JobState, now: number): number {
-  const { overlap, maxConcurrentRuns } = spec
-  if (status !== 'ACTIVE') return maxConcurrentRuns
-  if (queuedFor !== null) return 0
-  const isDue = nextFireAt !== null && (nextDueAt ?? nextFireAt) <= now
-  if (!isDue) return maxConcurrentRuns
+function placesFor({ overlap, maxConcurrentRuns }: JobDefinition, state: JobState, now: number): number {
+  if (state.status !== 'ACTIVE') return maxConcurrentRuns
+  if (state.queuedFor !== null) return 0
+  if (!isDue(state, now)) return maxConcurrentRuns
   return overlap === 'ALLOW' ? maxConcurrentRuns - 1 : 0
 }
 
@@ -164,7 +162,8 @@ function append(draft: Decision, item: FollowUp): void {
   const last = followUps === null ? [] : draft.job.followUpPages?.get(queue.lastPage)
   // A page that cannot be read has unknown entries that have left it already: `taken` would count the new one as one of them.
   const isUnreadable = last?.length === 0 && followUps !== null
-  const isFull = last === undefined || isUnreadable || last.reduce((sum, other) => sum + bytesOf(other), 0) >= pageBytesMax
+  const isFull =
+    last === undefined || isUnreadable || last.reduce((sum, other) => sum + bytesOf(other), 0) >= followUpPageBytesMax
   const lastPage = queue.lastPage + (isFull ? 1 : 0)
   const page = isFull ? [item] : [...last, item]
   draft.followUpPages.set(lastPage, page)
@@ -182,7 +181,7 @@ export function queueOf(items: readonly FollowUp[], lookAt: number | null): { qu
   for (const item of items) {
     if (room <= 0) {
       pages.push([])
-      room = pageBytesMax
+      room = followUpPageBytesMax
     }
     pages.at(-1)?.push(item)
     room -= bytesOf(item)

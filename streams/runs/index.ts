@@ -16,6 +16,7 @@ export {
   dropFollowUps,
   dropPages,
   followUp,
+  followUpPageBytesMax,
   queueOf,
   startFollowUps,
   startTriggered,

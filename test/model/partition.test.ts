@@ -15,6 +15,7 @@ import { indexKeysOf } from '../../streams/state/job-index.ts'
 import { jobIdOfKey, prefix, storedDefinition, type Timer, timerKind, timerOfKey } from '../../streams/state/keys.ts'
 import { timersOf } from '../../streams/state/timers.ts'
 import { type MemoryStore, memoryStore } from '../tools/memory-store.ts'
+import { durable } from './cluster/settled.ts'
 import { type CrashPoint, codecs, isAhead, leadMs, leadMsMax, names, ordersTopic, repliesTopic, World } from './world.ts'
 
 type Action =
@@ -292,15 +293,6 @@ class History {
 
 const attemptName = ({ jobId, specOffset, runNo, attempt }: Execution): string => `${jobId} ${specOffset} ${runNo}/${attempt}`
 
-const durable = new Set<number>([
-  prefix.definition,
-  prefix.state,
-  prefix.run,
-  prefix.snapshot,
-  prefix.followUps,
-  prefix.slots,
-  prefix.starts,
-])
 const durableOf = (store: MemoryStore): [string, string][] =>
   store.dump().filter(([key]) => durable.has(Number.parseInt(key.slice(0, 2), 16)))
 

@@ -2,7 +2,7 @@
  * Chooses the timers and input records of one commit cycle: as many of the first ones as their bytes allow. Jobs are loaded
  * slice by slice, so that a thousand jobs of half a megabyte are never in memory together. The others wait for the next cycles.
  */
-import { backfillRunsMax } from '../../../streams/runs/index.ts'
+import { backfillRunsMax, followUpPageBytesMax } from '../../../streams/runs/index.ts'
 import { type Job, type KnownDefinition, type Timer, timerKind, type Waiter } from '../../../streams/state/index.ts'
 import type { PartitionStore } from '../../ports/index.ts'
 import type { InputRecord } from '../input/index.ts'
@@ -20,8 +20,6 @@ const sliceJobsFirst = 16
 const sliceBytes = 2 * 1024 * 1024
 const sliceJobsMax = 256
 
-/** Bytes of a page of follow-ups. */
-const followUpPageBytes = 64 * 1024
 /** Bytes of a command without the result or message of its cause, and of a tombstone. */
 const commandBytes = 256
 const tombstoneBytes = 128
@@ -217,7 +215,7 @@ const ofBulkChange = (jobId: string): Item => ({ jobId, runNo: 0, copies: 1 })
 function ofTimer({ jobId, kind, runNo }: Timer): Item {
   // With its cause, each that starts is written twice.
   if (kind === timerKind.followUps)
-    return { jobId, runNo, copies: 1, brought: 2 * followUpPageBytes, begins: true, followUps: true }
+    return { jobId, runNo, copies: 1, brought: 2 * followUpPageBytesMax, begins: true, followUps: true }
   const gives = kind === timerKind.lease || kind === timerKind.attemptTimeout
   return { jobId, runNo, copies: gives ? 2 : 1 }
 }

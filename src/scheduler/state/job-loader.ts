@@ -1,12 +1,9 @@
 /** Loader of jobs from the store. */
-import { snapshotNoIn } from '../../../streams/runs/index.ts'
+import { followUpPageBytesMax, snapshotNoIn } from '../../../streams/runs/index.ts'
 import { definitionKey, followUpsKey, type Job, snapshotKey, stateKey, storedDefinition } from '../../../streams/state/index.ts'
 import { knownDefinition, type PartitionStore } from '../../ports/index.ts'
 import { type SchedulerCodecs, SearchBudget } from '../options/index.ts'
 import { entryOf, putState, snapshotOf } from './stored-entry.ts'
-
-/** Estimate of the bytes of a page of follow-ups: the most, without the last one. */
-const pageBytes = 64 * 1024
 
 /** Weight of a job in bytes: its definition, its loaded snapshots and pages of follow-ups. With `runNo` only the snapshot of that run counts. */
 export function weightOf(job: Job, runNo?: number): number {
@@ -17,7 +14,7 @@ export function weightOf(job: Job, runNo?: number): number {
     bytes += payload?.length ?? 0
     for (const value of Object.values(headers)) bytes += value.length
   }
-  if (runNo === undefined) bytes += pageBytes * (job.followUpPages?.size ?? 0)
+  if (runNo === undefined) bytes += followUpPageBytesMax * (job.followUpPages?.size ?? 0)
   return bytes
 }
 

@@ -22,7 +22,8 @@ import type { MemoryStore } from '../../tools/memory-store.ts'
 import type { Life } from '../oracle/lives.ts'
 import { codecs } from '../world.ts'
 
-const durable = new Set<number>([
+/** Kinds of keys that the logs alone decide. */
+export const durable = new Set<number>([
   prefix.definition,
   prefix.state,
   prefix.run,

@@ -134,7 +134,13 @@ export const definitionMutations = [
         "if (state.status === 'INVALID') return",
         'a backfill of a paused job goes on',
       ],
-      ['backfill-before-schedule', backfill, ' - (due ? 1 : 0)', '', 'a backfill takes the place of a due occurrence'],
+      [
+        'backfill-before-schedule',
+        backfill,
+        ' - (isDue(state, now) ? 1 : 0)',
+        '',
+        'a backfill takes the place of a due occurrence',
+      ],
       [
         'jittered-place-reserved-early',
         backfill,
@@ -145,7 +151,7 @@ export const definitionMutations = [
       [
         'backfill-in-parallel',
         backfill,
-        "(spec.overlap === 'ALLOW' ? spec.maxConcurrentRuns : 1)",
+        "spec.overlap === 'ALLOW' ? spec.maxConcurrentRuns : 1",
         'spec.maxConcurrentRuns',
         'runs of a backfill overlap although the job does not allow it',
       ],

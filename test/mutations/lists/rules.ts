@@ -397,7 +397,7 @@ export const rulesMutations = [
       [
         'before-schedule',
         runs('follow-ups'),
-        '  if (!isDue) return maxConcurrentRuns\n',
+        '  if (!isDue(state, now)) return maxConcurrentRuns\n',
         '  return maxConcurrentRuns\n',
         'a due occurrence waits for follow-ups',
       ],
