@@ -114,8 +114,8 @@ addEventListener('popstate', () => {
   restoreScroll()
 })
 
-/** Goes to an element of the view once it is there: the focus too, so that the keyboard continues from it. */
-function showPlace(id: string): void {
+/** Goes to an element of the view once it is there: the focus too, so that the keyboard continues from it. A view that comes only now has it a frame later. */
+function showPlace(id: string, { isShown }: { isShown: boolean }): void {
   const entry = here.value
   const until = performance.now() + restoreMsMax
   const look = (): void => {
@@ -125,9 +125,10 @@ function showPlace(id: string): void {
       place.focus({ preventScroll: true })
     } else if (here.value === entry && performance.now() < until) requestAnimationFrame(look)
   }
-  requestAnimationFrame(look)
+  if (isShown) look()
+  else requestAnimationFrame(look)
 }
-if (location.hash.length > 1) showPlace(location.hash.slice(1))
+if (location.hash.length > 1) showPlace(location.hash.slice(1), { isShown: false })
 
 /** Links within the page change the view without a reload. The browser handles all other links, and clicks that open a new tab. */
 export function followLink(event: MouseEvent): void {
@@ -137,6 +138,7 @@ export function followLink(event: MouseEvent): void {
   if (routeOf(link.pathname).view === 'not-found') return
   event.preventDefault()
   const address = link.pathname + link.search
-  go(address + link.hash, { replace: address === here.value })
-  if (link.hash.length > 1) showPlace(link.hash.slice(1))
+  const isShown = address === here.value
+  go(address + link.hash, { replace: isShown })
+  if (link.hash.length > 1) showPlace(link.hash.slice(1), { isShown })
 }
