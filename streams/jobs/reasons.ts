@@ -155,6 +155,7 @@ function present(state: JobState, nowMs: number, pool = ''): Reason[] {
     else say('active', `Run ${run.runNo} ${stateWords(run.status)}.`, run.dueAt)
   }
   if (state.followUps !== null) say('follow-ups', `${state.followUps.count} follow-ups wait until the job has fewer active runs.`)
+  if (state.deadRunsDropped > 0) say('dead-runs-dropped', droppedText(state.deadRunsDropped))
   if (state.backfill !== null)
     say('backfill', `A backfill of a past range is active. It has made ${state.backfill.made} runs.`, state.backfill.nextAt)
   return now
@@ -166,6 +167,11 @@ function completedText({ runNo, skipped, anchorAt }: JobState): string {
   const from = new Date(anchorAt).toISOString()
   return `The job has no occurrence: its schedule, which was accepted at ${from}, has none after that time, or its window leaves none.`
 }
+
+const droppedText = (count: number): string =>
+  count === 1
+    ? '1 older dead run can no longer be redriven. Its record is in the topic executions.dlq.'
+    : `${count} older dead runs can no longer be redriven. Their records are in the topic executions.dlq.`
 
 /** What a run waits for, and since or until when. */
 function waitOf({ runNo, waitsFor, limits, dueAt }: ActiveRun): [code: string, text: string, at: number] {

@@ -1,17 +1,23 @@
 /** Dead runs that have left the run history are found by time and error, redriven and discarded, also by the next owner. */
 import { expect, it } from 'vitest'
 import type { JobFilter } from '../../src/ports/owner-views.ts'
+import { completeDefinition } from '../../streams/definitions/definition-json.ts'
+import { definitionKey, definitionValue, indexKeysOf, pristineState, stateKey } from '../../streams/state/index.ts'
 import type { Process } from '../model/cluster/process.ts'
+import { codecs } from '../model/world.ts'
 import { SchedulerDriver } from '../tools/scheduler-driver.ts'
 
 const minute = 60_000
 const count = 30
 
 /** A job whose runs die, one each minute: those with an odd number by another error. */
-async function diedOvernight(): Promise<{ driver: SchedulerDriver; owner: Process; diedAt: number[] }> {
+async function diedOvernight(
+  before: (owner: Process) => Promise<unknown> = async () => undefined,
+): Promise<{ driver: SchedulerDriver; owner: Process; diedAt: number[] }> {
   const driver = new SchedulerDriver(1)
   const owner = driver.boot('A')
   await driver.settle()
+  await before(owner)
   driver.define('j', { schedule: { everyMs: minute }, target: { handler: 'x' }, payload: Buffer.from('{}') })
   const diedAt: number[] = []
   while (diedAt.length < count) {
@@ -66,4 +72,34 @@ it('the next owner has them, and redrives and discards each once', async () => {
   const again = driver.executions().filter(({ trigger }) => trigger === 'REDRIVE')
   expect(again.map(({ payload }) => String(payload))).toEqual(['{}'])
   expect((await listed(next)).numbers.at(-1)).toBe(3)
+})
+
+/** Jobs with `each` dead runs, as the owner's store has them. */
+async function storeDeadRuns(owner: Process, jobs: number, each: number): Promise<void> {
+  const spec = completeDefinition({ schedule: { at: 1 }, target: { handler: 'h' } })
+  const deadRuns = Array.from({ length: each }, (_, at) => at + 1)
+  for (let index = 0; index < jobs; index++) {
+    const id = `dead-${index}`
+    const definition = { offset: 0, appendedAt: 0, spec, bytes: codecs.definition.encode(spec) }
+    const state = { ...pristineState({ id, definition }), status: 'COMPLETED' as const, runNo: each, deadRuns }
+    await owner.disk.get(0)?.apply([
+      { key: definitionKey(id), value: definitionValue(definition) },
+      { key: stateKey(id), value: codecs.state.encode({ state }) },
+      ...indexKeysOf({ id, definition, state }).map((key) => ({ key, value: Buffer.alloc(0) })),
+    ])
+  }
+}
+
+it.each([
+  [99, 0],
+  [100, count - 10],
+])('in a partition where %i jobs have 1,000 each, %i of a further job are dropped once the owner has counted', async (jobs, dropped) => {
+  const { owner } = await diedOvernight(async (process) => {
+    await storeDeadRuns(process, jobs, 1_000)
+    process.scheduler.queries.partitions()
+  })
+  expect(await owner.scheduler.queries.job(0, 'j')).toMatchObject({
+    deadRuns: { length: count - dropped },
+    deadRunsDropped: dropped,
+  })
 })

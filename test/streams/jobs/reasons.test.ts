@@ -45,6 +45,15 @@ describe('the present state', () => {
     const job = new JobHistory({ poolProblem: () => 'Pool gpu has no topics.' }).define()
     expect(why(job)[0]?.text).toMatch(/Pool gpu has no topics\. It is checked again in 5 s, or when it is sent again\.$/)
   })
+  it('says that older dead runs are no longer kept', () => {
+    const job = every({ retry: { maxAttempts: 1 }, payload: Buffer.alloc(500_000) })
+    for (let run = 0; run < 11; run++) job.until(job.now + 1_000).fail()
+    expect(why(job)).toContainEqual({
+      code: 'dead-runs-dropped',
+      at: null,
+      text: '1 older dead run can no longer be redriven. Its record is in the topic executions.dlq.',
+    })
+  })
   it('shows overdue occurrences', () => {
     const job = every()
     job.now = 1_500
