@@ -22,6 +22,7 @@ import { helpCommand } from './help-command.ts'
 import {
   auditListCommand,
   faultsCommand,
+  handlersCommand,
   historyCommand,
   jobsCommand,
   operationsCommand,
@@ -80,6 +81,7 @@ export function programOf(terminal: Terminal, exit: (code: number) => void): Com
     jobsCommand(frame),
     runsCommand(frame),
     historyCommand(frame),
+    handlersCommand(frame),
     operationsCommand(frame),
     poolsCommand(frame),
     workersCommand(frame),

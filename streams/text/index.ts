@@ -8,7 +8,7 @@ export { type JsonRead, JsonText, jsonProblems, jsonType, oneLineJson, readJson,
 export { jsonDepthMax } from './json-walk.ts'
 export { type LatenessClass, percentileOf } from './percentile.ts'
 export { contradiction, controls, isoOf, notAllowed, oneOf, type Problem, problemsMax, quoted, validText } from './problem.ts'
-export { counted, duration } from './quantities.ts'
+export { counted, duration, shareText } from './quantities.ts'
 export { type NamedReason, type ReasonGroup, reasonGroups } from './reason-groups.ts'
 export { commandNoun, stateWords } from './state-words.ts'
 export { type ContextHeaders, type TraceContext, traceContextBytesMax, traceContextOf } from './trace-context.ts'

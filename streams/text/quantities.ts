@@ -1,4 +1,4 @@
-/** Numbers with their nouns, and durations, for messages. */
+/** Numbers with their nouns, durations and shares, for messages. */
 
 /** A number with its noun, for messages. `many`: the plural; default: `one` with an s. */
 export const counted = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`
@@ -21,3 +21,7 @@ export function duration(ms: number): string {
   const rest = lesserName === '' ? 0 : Math.floor((whole % unitMs) / lesserMs)
   return `${Math.floor(whole / unitMs)} ${name}${rest > 0 ? ` ${rest} ${lesserName}` : ''}`
 }
+
+/** A share as a percentage: below 0.1%, 2.5%, 40%. */
+export const shareText = (share: number): string =>
+  share < 0.001 ? 'below 0.1%' : `${(100 * share).toFixed(share < 0.1 ? 1 : 0)}%`

@@ -68,12 +68,12 @@ describe('duelog schedule diff-tz', () => {
       job('in-paris', { timezone: 'Europe/Paris', cron: '30 11 * * *' }, { place: undefined }),
       job('done', {}, { status: 'COMPLETED', nextFireAt: null }),
     ]
-    const { code, out, err } = await diff([jobs])
+    const { code, out, err } = await diff([jobs], '--utc')
     expect({ code, err }).toEqual({ code: 1, err: '' })
     const [head, daily, hourly, ...rest] = out.split('\n')
     expect(head).toMatch(/^ID +SCHEDULE +NEXT +BY NEW RULES +BY +RULES DIFFER FROM$/)
     expect(daily).toMatch(
-      /^daily +cron 30 2 \* \* \* America\/Vancouver +2027-01-15T10:30:00.000Z +2027-01-15T09:30:00.000Z +-01:00 +2026-11-01$/,
+      /^daily +cron 30 2 \* \* \* America\/Vancouver +2027-01-15T10:30:00Z +2027-01-15T09:30:00Z +-01:00 +2026-11-01$/,
     )
     expect(hourly).toMatch(/^hourly .* the same +2026-11-01$/)
     expect(rest).toEqual([

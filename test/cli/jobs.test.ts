@@ -183,9 +183,9 @@ describe('duelog jobs plan', () => {
     const daily = (hour: number): object => ({ ...job('planned'), schedule: { cron: `0 ${hour} * * *` } })
     await bed.feed(lines(daily(1), job('same')), 'jobs', 'apply', '-')
     const input = lines(daily(2), job('same'), { ...job('fresh'), schedule: { everyMs: 3_600_000 } })
-    const { code, out } = await bed.feed(input, 'jobs', 'plan', '--days', '2', '-')
+    const { code, out } = await bed.feed(input, 'jobs', 'plan', '--utc', '--days', '2', '-')
     expect(code).toBe(0)
-    expect(out).toMatch(/^update {3}planned \(schedule\)\n {2}~ \S+T01:00:00.000Z -> \S+T02:00:00.000Z\n/)
+    expect(out).toMatch(/^update {3}planned \(schedule\)\n {2}~ \S+T01:00:00Z -> \S+T02:00:00Z\n/)
     expect(out).toMatch(/\ncreate {3}fresh\n( {2}\+ \S+Z\n){5} {2}\+ and \d+ more\n/)
     expect(out).toMatch(
       /\nJobs: 1 to create, 1 to update, 1 unchanged, 0 dropped, 0 invalid.\nTimes: 4\d added, 0 removed, [12] moved, \d kept.\n$/,

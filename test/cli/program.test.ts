@@ -36,6 +36,7 @@ describe('the command line', () => {
         'jobs',
         'runs',
         'history',
+        'handlers',
         'operations',
         'pools',
         'workers',

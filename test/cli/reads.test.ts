@@ -77,6 +77,20 @@ describe('commands that read', () => {
   })
 })
 
+it('times of a schedule are shown in the zone of this machine', async () => {
+  const before = process.env.TZ
+  try {
+    process.env.TZ = 'Asia/Kolkata'
+    const terminal = new FakeTerminal({ env: { DUELOG_URL: 'http://127.0.0.1:1' }, isTTY: false })
+    const schedule = ['--cron', '0 9 * * *', '--from', '2030-01-01T00:00:00Z', '--count', '1']
+    await main(['schedule', 'preview', ...schedule], terminal)
+    expect(terminal.out.join('')).toBe('AT                         NOTE\n2030-01-01T14:30:00+05:30\n')
+  } finally {
+    if (before === undefined) delete process.env.TZ
+    else process.env.TZ = before
+  }
+})
+
 it('a schedule is previewed without a server, and a wrong one is refused', async () => {
   const preview = async (...args: string[]) => {
     const terminal = new FakeTerminal({ env: { DUELOG_URL: 'http://127.0.0.1:1' }, isTTY: false })

@@ -82,24 +82,29 @@ async function storeDeadRuns(owner: Process, jobs: number, each: number): Promis
     const id = `dead-${index}`
     const definition = { offset: 0, appendedAt: 0, spec, bytes: codecs.definition.encode(spec) }
     const state = { ...pristineState({ id, definition }), status: 'COMPLETED' as const, runNo: each, deadRuns }
-    await owner.disk.get(0)?.apply([
-      { key: definitionKey(id), value: definitionValue(definition) },
-      { key: stateKey(id), value: codecs.state.encode({ state }) },
-      ...indexKeysOf({ id, definition, state }).map((key) => ({ key, value: Buffer.alloc(0) })),
-    ])
+    await owner.disk
+      .get(0)
+      ?.apply([
+        { key: definitionKey(id), value: definitionValue(definition) },
+        { key: stateKey(id), value: codecs.state.encode({ state }) },
+        ...indexKeysOf({ id, definition, state }).map((key) => ({ key, value: Buffer.alloc(0) })),
+      ])
   }
 }
 
 it.each([
   [99, 0],
   [100, count - 10],
-])('in a partition where %i jobs have 1,000 each, %i of a further job are dropped once the owner has counted', async (jobs, dropped) => {
-  const { owner } = await diedOvernight(async (process) => {
-    await storeDeadRuns(process, jobs, 1_000)
-    process.scheduler.queries.partitions()
-  })
-  expect(await owner.scheduler.queries.job(0, 'j')).toMatchObject({
-    deadRuns: { length: count - dropped },
-    deadRunsDropped: dropped,
-  })
-})
+])(
+  'in a partition where %i jobs have 1,000 each, %i of a further job are dropped once the owner has counted',
+  async (jobs, dropped) => {
+    const { owner } = await diedOvernight(async (process) => {
+      await storeDeadRuns(process, jobs, 1_000)
+      process.scheduler.queries.partitions()
+    })
+    expect(await owner.scheduler.queries.job(0, 'j')).toMatchObject({
+      deadRuns: { length: count - dropped },
+      deadRunsDropped: dropped,
+    })
+  },
+)

@@ -2,12 +2,10 @@
 import { Command, Option } from 'commander'
 import { environmentOf, listOf } from '../../config/index.ts'
 import { type CommandFrame, withExamples } from '../remote/index.ts'
-import { number, settingOptions, showWork, timeForms, timeOption } from '../terminal/index.ts'
+import { number, type RangeFlags, rangeOf, rangeOptions, settingOptions, showWork } from '../terminal/index.ts'
 import { clusterIn, kafkaSettings } from './cluster.ts'
 
-interface AuditFlags extends Record<string, unknown> {
-  from?: string
-  to?: string
+interface AuditFlags extends Record<string, unknown>, RangeFlags {
   grace: number
   json?: boolean
   targetTopics?: string
@@ -24,8 +22,8 @@ export function auditCommand(frame: CommandFrame): Command {
       'audit --kafka-brokers broker-1:9092 --grace 60',
     ],
   )
-    .addOption(timeOption('--from <time>', `only occurrences at or after this nominal time: ${timeForms}`))
-    .addOption(timeOption('--to <time>', 'only occurrences before this time'))
+  for (const option of rangeOptions('only occurrences with a nominal time')) command.addOption(option)
+  command
     .addOption(number('--grace <s>', 'seconds after the due time that a run may still be in progress', 10, 0, 86_400))
     .option(
       '--target-topics <names>',
@@ -36,11 +34,12 @@ export function auditCommand(frame: CommandFrame): Command {
   return command.action(async (flags: AuditFlags) => {
     // Loaded on demand, so that commands that use only HTTP start sooner.
     const { audit, auditText, isClean } = await import('../../auditor/index.ts')
+    const { from, to } = rangeOf(flags)
     return showWork(frame, flags, async (onProgress, signal) => {
       const verdict = await audit({
         cluster: clusterIn({ ...frame.terminal.env, ...environmentOf(flags) }, 'duelog-audit'),
-        from: msOf(flags.from),
-        to: msOf(flags.to),
+        from: msOf(from),
+        to: msOf(to),
         graceMs: flags.grace * 1_000,
         targetTopics: listOf(flags.targetTopics),
         onProgress: (done, total) => onProgress(done, total, 'offsets read'),

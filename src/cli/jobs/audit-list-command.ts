@@ -8,17 +8,15 @@ import {
   integer,
   numberText,
   painterOf,
+  type RangeFlags,
+  rangeOf,
+  rangeOptions,
   type TimeText,
   tableText,
-  timeForms,
-  timeOption,
   writeAsJson,
 } from '../terminal/index.ts'
 
-interface Flags extends RemoteFlags {
-  from?: string
-  since?: string
-  to?: string
+interface Flags extends RemoteFlags, RangeFlags {
   job?: string
   actor?: string
   action?: string
@@ -26,22 +24,21 @@ interface Flags extends RemoteFlags {
 }
 
 export function auditListCommand(frame: CommandFrame): Command {
-  return remoteCommand(
+  const command = remoteCommand(
     'list',
     'List the requests that changed jobs, runs, pools and workers, newest first: when, who, what, and each field of a definition before and after. It needs a token of the role operator.',
     ['audit list --since 1h', 'audit list --job report-7', 'audit list --actor deploy --action PUT --json'],
   )
-    .addOption(timeOption('--from <time>', `only changes at this time or later: ${timeForms}`))
-    .addOption(timeOption('--since <time>', 'the same as --from').conflicts('from'))
-    .addOption(timeOption('--to <time>', 'only changes before this time'))
+  for (const option of rangeOptions('only changes')) command.addOption(option)
+  return command
     .option('--job <id>', 'only changes of this job, and batches that name it')
     .option('--actor <name>', 'only changes by this token or subject')
     .option('--action <action>', 'only these changes, such as PUT, DELETE, PAUSE, PAUSE_MANY, BATCH, PAUSE_POOL')
     .addOption(integer('--limit <n>', 'maximum number of changes to show', 100, 1, 100_000))
     .action((flags: Flags) =>
       remotely(frame, flags, async ({ api, json, terminal, time }) => {
-        const { since, from = since, to, job, actor, limit } = flags
-        const query = { from, to, jobId: job, actor, action: flags.action?.toUpperCase() }
+        const { job, actor, limit } = flags
+        const query = { ...rangeOf(flags), jobId: job, actor, action: flags.action?.toUpperCase() }
         const rows: Cell[][] = []
         const take = (record: AuditRecord): void => {
           if (json) writeAsJson(terminal.stdout, record)

@@ -11,18 +11,16 @@ import {
   numberText,
   type Paint,
   painterOf,
+  type RangeFlags,
+  rangeOf,
+  rangeOptions,
   statusCell,
   type TimeText,
   tableText,
-  timeForms,
-  timeOption,
   writeAsJson,
 } from '../terminal/index.ts'
 
-interface HistoryFlags extends RemoteFlags {
-  from?: string
-  since?: string
-  to?: string
+interface HistoryFlags extends RemoteFlags, RangeFlags {
   job?: string
   idPrefix?: string
   tag?: string
@@ -44,16 +42,15 @@ const msMax = Number.MAX_SAFE_INTEGER
 const outcomes = ['SUCCEEDED', 'DEAD', 'EXPIRED', 'CANCELLED', 'DISPATCHED', 'SKIPPED']
 
 export function historyCommand(frame: CommandFrame): Command {
-  return remoteCommand('history', 'List ended runs, newest first, or count them by time and outcome.', [
+  const command = remoteCommand('history', 'List ended runs, newest first, or count them by time and outcome.', [
     'history --outcome DEAD --from 2030-01-01T00:00:00Z',
     'history --job report-7 --limit 20',
     'history --since 1h --outcome DEAD',
     "history --error-text 'timed out' --json --limit 1000000 > timeouts.ndjson",
     'history --counts --handler send-mail --bucket-ms 86400000 --from 2030-01-01T00:00:00Z',
   ])
-    .addOption(timeOption('--from <time>', `only runs that ended at this time or later: ${timeForms}`))
-    .addOption(timeOption('--since <time>', 'the same as --from').conflicts('from'))
-    .addOption(timeOption('--to <time>', 'only runs that ended before this time'))
+  for (const option of rangeOptions('only runs that ended')) command.addOption(option)
+  return command
     .option('--job <id>', 'only runs of this job')
     .option('--id-prefix <text>', 'only runs of jobs whose ID begins with this text')
     .option('--tag <tag>', 'only runs whose job had this tag')
@@ -70,8 +67,9 @@ export function historyCommand(frame: CommandFrame): Command {
     .action((flags: HistoryFlags) => remotely(frame, flags, (shell) => (flags.counts ? count : list)(shell, flags)))
 }
 
-const queryOf = ({ job, since, from = since, to, idPrefix, tag, handler, pool, outcome, ...flags }: HistoryFlags) => ({
-  ...{ from, to, jobId: job, idPrefix, tag, handler, pool, outcome },
+const queryOf = ({ job, idPrefix, tag, handler, pool, outcome, ...flags }: HistoryFlags) => ({
+  ...rangeOf(flags),
+  ...{ jobId: job, idPrefix, tag, handler, pool, outcome },
   ...{ errorType: flags.errorType, errorText: flags.errorText },
   ...{ minDurationMs: flags.minDurationMs, maxDurationMs: flags.maxDurationMs },
 })
@@ -110,7 +108,7 @@ function rowOf(run: HistoryRun, paint: Paint, time: TimeText): Cell[] {
 }
 
 async function count(shell: Shell, flags: HistoryFlags): Promise<void> {
-  const { api, json, terminal } = shell
+  const { api, json, terminal, time } = shell
   if (flags.limit !== undefined) throw new DuelogError('bad-usage', '--limit is not possible with --counts.')
   const counts = await api.get<HistoryCounts>('/v1/history/counts', { ...queryOf(flags), bucketMs: flags.bucketMs })
   if (json) return writeAsJson(terminal.stdout, counts)
@@ -121,9 +119,9 @@ async function count(shell: Shell, flags: HistoryFlags): Promise<void> {
       first,
       ...names.map((name) => numberText(of[name] ?? 0)),
     ]
-    const rows = [...counts.buckets.map(({ at, outcomes: of }) => line(at, of)), line('total', counts.total)]
+    const rows = [...counts.buckets.map(({ at, outcomes: of }) => line(time(at), of)), line('total', counts.total)]
     terminal.stdout.write(tableText(['FROM', ...names], rows, painterOf(terminal.stdout, terminal.env)))
   }
   if (counts.countedFrom !== null)
-    terminal.stderr.write(`Runs that ended before ${counts.countedFrom} were not counted. Give a later --from.\n`)
+    terminal.stderr.write(`Runs that ended before ${time(counts.countedFrom, true)} were not counted. Give a later --from.\n`)
 }

@@ -2,6 +2,7 @@
 
 export { auditListCommand } from './audit-list-command.ts'
 export { faultsCommand } from './faults-command.ts'
+export { handlersCommand } from './handlers-command.ts'
 export { historyCommand } from './history-command.ts'
 export { scheduleText } from './job-text.ts'
 export { jobsCommand } from './jobs-command.ts'

@@ -58,7 +58,7 @@ export function planCommand(frame: CommandFrame): Command {
 }
 
 async function plan(shell: Shell, { jobs, bytes }: JobSource, { days, times }: PlanFlags): Promise<void> {
-  const { api, json, terminal } = shell
+  const { api, json, terminal, time } = shell
   const paint = painterOf(terminal.stdout, terminal.env)
   const totals: Record<string, number> = {}
   let progress: Progress | undefined
@@ -68,7 +68,7 @@ async function plan(shell: Shell, { jobs, bytes }: JobSource, { days, times }: P
       const body = { jobs: call.definitions, horizonMs: Math.round(days * dayMs), maxFires: times }
       const answer = await api.post<PlanAnswer>('/v1/jobs/plan', body)
       const texts = answer.jobs.map((job, at) =>
-        json ? jsonText({ ...call.places[at], ...job }, terminal.stdout) : planLines(call.places[at], job, paint),
+        json ? jsonText({ ...call.places[at], ...job }, terminal.stdout) : planLines(call.places[at], job, paint, time),
       )
       progress?.stop()
       terminal.stdout.write(texts.join(''))

@@ -1,5 +1,5 @@
 /** Text of a plan: one line for each job that would change, followed by its added, removed and moved times. */
-import { numberText, oneLine, type Paint } from '../terminal/index.ts'
+import { exactTime, inSentence, numberText, oneLine, type Paint, type TimeText } from '../terminal/index.ts'
 
 export interface PlannedJob {
   id: string | null
@@ -25,19 +25,30 @@ const timesShownMax = 5
 const colors = { CREATE: 'green', UPDATE: 'yellow', DROPPED: 'dim', INVALID: 'red' } as const
 
 /** Empty for an unchanged job without warnings. */
-export function planLines(place: { file: string; line: number } | undefined, job: PlannedJob, paint: Paint): string {
+export function planLines(
+  place: { file: string; line: number } | undefined,
+  job: PlannedJob,
+  paint: Paint,
+  time: TimeText,
+): string {
   const { id, action, changed = [], hidden = [], reason, fires, problems = [], warnings = [] } = job
   const unseen = `values of ${hidden.join(' and ')} that a viewer's token cannot see were not compared`
   const warned = [...warnings, ...(hidden.length > 0 ? [unseen] : [])]
-    .map((text) => `  ${paint('yellow', 'warning')} ${oneLine(text)}\n`)
+    .map((text) => `  ${paint('yellow', 'warning')} ${oneLine(inSentence(text, time))}\n`)
     .join('')
   if (action === 'UNCHANGED') return warned === '' ? '' : `${paint('dim', 'same')}     ${oneLine(id ?? '')}\n${warned}`
-  const what = [changed.length > 0 ? `(${changed.join(', ')})` : '', reason ?? '', ...problems.map(({ message }) => message)]
+  const what = [
+    changed.length > 0 ? `(${changed.join(', ')})` : '',
+    inSentence(reason ?? '', time),
+    ...problems.map(({ message }) => inSentence(message, time)),
+  ]
   const at = action === 'INVALID' && place !== undefined ? ` ${oneLine(place.file)}:${place.line}` : ''
   const head = `${paint(colors[action], action.toLowerCase().padEnd(8))}${at} ${oneLine([id ?? '(no id)', ...what].filter(Boolean).join(' '))}\n`
   if (fires === undefined) return `${head}${warned}`
-  const moved = fires.moved.map(({ from, to }) => `${from} -> ${to}`)
-  return `${head}${warned}${timesText(fires.added, paint('green', '+'))}${timesText(fires.removed, paint('red', '-'))}${timesText(moved, paint('yellow', '~'))}`
+  const shown = (at: string): string => exactTime(at, time)
+  const moved = fires.moved.map(({ from, to }) => `${shown(from)} -> ${shown(to)}`)
+  const [added, removed] = [fires.added.map(shown), fires.removed.map(shown)]
+  return `${head}${warned}${timesText(added, paint('green', '+'))}${timesText(removed, paint('red', '-'))}${timesText(moved, paint('yellow', '~'))}`
 }
 
 function timesText(times: readonly string[], painted: string): string {

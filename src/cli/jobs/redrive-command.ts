@@ -13,14 +13,13 @@ import {
   remotely,
   type Shell,
 } from '../remote/index.ts'
-import { integer, jsonText, numberText, timeForms, timeOption } from '../terminal/index.ts'
+import { integer, jsonText, numberText, type RangeFlags, rangeOf, rangeOptions } from '../terminal/index.ts'
 import { doneOf } from './change-commands.ts'
 import { type FilterFlags, filterOf, listedIdsMax, operate, operateByFlags } from './operate.ts'
 import { routeOf } from './run-text.ts'
 
-interface RedriveFlags extends FilterFlags {
+interface RedriveFlags extends FilterFlags, RangeFlags {
   dead?: boolean
-  since?: string
   first?: number
   /** The name of `first` in earlier versions. */
   max?: number
@@ -70,17 +69,16 @@ export function discardCommand(frame: CommandFrame): Command {
 
 const filterNames = ['tag', 'handler', 'idPrefix', 'errorType', 'from', 'to', 'since', 'first', 'max'] as const
 
-const withFilters = (command: Command): Command =>
-  command
+function withFilters(command: Command): Command {
+  for (const option of rangeOptions('with --dead: only runs that died')) command.addOption(option)
+  return command
     .option('--tag <tag>', 'with --dead: only runs of jobs with this tag')
     .option('--handler <name>', 'with --dead: only runs of jobs with this handler')
     .option('--id-prefix <text>', 'with --dead: only runs of jobs whose ID begins with this text')
     .option('--error-type <type>', 'with --dead: only runs whose last error has this type')
-    .addOption(timeOption('--from <time>', `with --dead: only runs that died at this time or later: ${timeForms}`))
-    .addOption(timeOption('--since <time>', 'the same as --from').conflicts('from'))
-    .addOption(timeOption('--to <time>', 'with --dead: only runs that died before this time'))
     .addOption(integer('--first <n>', 'with --dead: only the newest of them, as one operation', undefined, 1, listedIdsMax))
     .addOption(integer('--max <n>', 'the name of --first in earlier versions', undefined, 1, listedIdsMax).hideHelp())
+}
 
 /** `needDead`: options that would have no effect beside IDs. */
 function checkChoice(runIds: readonly string[], flags: RedriveFlags, needDead: readonly (keyof RedriveFlags)[]): void {
@@ -94,8 +92,8 @@ function checkChoice(runIds: readonly string[], flags: RedriveFlags, needDead: r
 /** An operation on all dead runs that match, or on the newest of them. Then it has a list of them, so that its total is their number. */
 async function changeDead(shell: Shell, action: 'REDRIVE' | 'DISCARD', given: RedriveFlags): Promise<void> {
   const { api, json, terminal } = shell
-  const { since, dryRun, max } = given
-  const flags = { ...given, ...(since !== undefined && { from: since }) }
+  const { dryRun, max } = given
+  const flags = { ...given, ...rangeOf(given) }
   const first = given.first ?? max
   if (first === undefined) return operateByFlags(shell, action, flags)
   const runIds: string[] = []

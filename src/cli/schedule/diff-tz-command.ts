@@ -7,7 +7,18 @@ import type { Job } from '../../answers/index.ts'
 import { zoneRulesVersion } from '../../process/index.ts'
 import { scheduleText } from '../jobs/index.ts'
 import { type CommandFrame, pagesOf, type RemoteFlags, remoteCommand, remotely, type Shell } from '../remote/index.ts'
-import { exitCodes, hasReader, integer, numberText, painterOf, severalLines, tableText, writeAsJson } from '../terminal/index.ts'
+import {
+  exactTime,
+  exitCodes,
+  hasReader,
+  integer,
+  numberText,
+  painterOf,
+  severalLines,
+  type TimeText,
+  tableText,
+  writeAsJson,
+} from '../terminal/index.ts'
 import { type JobMove, moveOf } from './job-move.ts'
 import { ZoneDifferences } from './zone-differences.ts'
 
@@ -30,7 +41,7 @@ export function diffTzCommand(frame: CommandFrame): Command {
 }
 
 async function diff(shell: Shell, limit: number): Promise<void> {
-  const { api, json, terminal } = shell
+  const { api, json, terminal, time } = shell
   const theirs = await rulesOf(shell)
   const zones = new ZoneDifferences(api)
   const totals = { jobs: 0, moved: 0, later: 0, unclear: 0 }
@@ -50,7 +61,7 @@ async function diff(shell: Shell, limit: number): Promise<void> {
     if (shown === limit) return
     shown++
     if (json) writeAsJson(terminal.stdout, lineOf(job, move, since))
-    else rows.push(rowOf(job, move, since))
+    else rows.push(rowOf(job, move, since, time))
   }
   const page: Job[] = []
   const goOn = async (): Promise<boolean> => {
@@ -86,10 +97,10 @@ function lineOf(job: Job, { from, to, timezone }: JobMove, since: number | null)
   }
 }
 
-function rowOf(job: Job, { from, to }: JobMove, since: number | null): string[] {
-  const moved = to === undefined ? 'unknown' : to === from ? 'the same' : (isoOf(to) ?? 'never')
+function rowOf(job: Job, { from, to }: JobMove, since: number | null, time: TimeText): string[] {
+  const moved = to === undefined ? 'unknown' : to === from ? 'the same' : to === null ? 'never' : exactTime(to, time)
   const byMs = to === undefined || to === null || to === from ? '' : minutesText(to - from)
-  return [job.id, scheduleText(job.definition), isoOf(from) ?? '', moved, byMs, (isoOf(since) ?? '').slice(0, 10)]
+  return [job.id, scheduleText(job.definition), exactTime(from, time), moved, byMs, (isoOf(since) ?? '').slice(0, 10)]
 }
 
 const isoOf = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString())

@@ -5,7 +5,7 @@ import { zoneOf } from '../../../streams/schedules/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import { asUsageError, type ScheduleFlags, scheduleOf, scheduleOptions } from '../jobs/index.ts'
 import { type CommandFrame, type RemoteFlags, remoteCommand, remotely } from '../remote/index.ts'
-import { integer, painterOf, tableText, timeForms, timeOption, writeAsJson } from '../terminal/index.ts'
+import { exactTime, integer, painterOf, tableText, timeForms, timeOption, writeAsJson } from '../terminal/index.ts'
 import { convertCommand } from './convert-command.ts'
 import { diffTzCommand } from './diff-tz-command.ts'
 
@@ -33,7 +33,7 @@ function previewCommand(frame: CommandFrame): Command {
     .addOption(timeOption('--from <time>', `only times after this one, instead of after now: ${timeForms}`))
     .addOption(integer('--count <n>', 'number of times to show', 10, 1, 1_000))
     .action((flags: PreviewFlags) =>
-      remotely(frame, flags, async ({ api, json, terminal }) => {
+      remotely(frame, flags, async ({ api, json, terminal, time }) => {
         const body = {
           schedule: scheduleOf(flags),
           count: flags.count,
@@ -49,7 +49,7 @@ function previewCommand(frame: CommandFrame): Command {
         else {
           const zone = zoneIn(body.schedule)
           const rows = fires.map(({ at, atMs, note = '' }) => [
-            String(at),
+            exactTime(at, time),
             ...(zone === undefined ? [] : [localTime(atMs, zone)]),
             note,
           ])

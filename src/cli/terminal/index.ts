@@ -19,4 +19,14 @@ export {
   writeAsJson,
 } from './style.ts'
 export { allRead, hasReader, inputOf, letReadersLeave, type Output, processTerminal, type Terminal } from './terminal.ts'
-export { inSentence, type TimeText, timeForms, timeOption, timeTextOf } from './times.ts'
+export {
+  exactTime,
+  inSentence,
+  type RangeFlags,
+  rangeOf,
+  rangeOptions,
+  type TimeText,
+  timeForms,
+  timeOption,
+  timeTextOf,
+} from './times.ts'

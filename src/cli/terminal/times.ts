@@ -18,6 +18,24 @@ export function timeOption(flags: string, description: string, isAhead = false):
   })
 }
 
+export interface RangeFlags {
+  from?: string
+  since?: string
+  to?: string
+}
+
+/** --from, --since and --to of a command. `what`: what is in the range, such as `only runs that ended`. */
+export const rangeOptions = (what: string): Option[] => [
+  timeOption('--from <time>', `${what} at this time or later: ${timeForms}`),
+  timeOption('--since <time>', 'the same as --from').conflicts('from'),
+  timeOption('--to <time>', `${what} before this time`),
+]
+
+export const rangeOf = ({ since, from = since, to }: RangeFlags): Pick<RangeFlags, 'from' | 'to'> => ({
+  ...(from !== undefined && { from }),
+  ...(to !== undefined && { to }),
+})
+
 /** Epoch ms; undefined for a text that is no time. */
 export function parseTime(given: string, nowMs: number, isAhead = false): number | undefined {
   const text = given.trim()
@@ -61,6 +79,9 @@ function offsetText(minutes: number): string {
   const two = (value: number): string => String(Math.floor(value)).padStart(2, '0')
   return `${minutes < 0 ? '-' : '+'}${two(size / 60)}:${two(size % 60)}`
 }
+
+/** A time of a schedule: its milliseconds are shown if there are any. */
+export const exactTime = (at: string | number, time: TimeText): string => time(at, new Date(at).getTime() % 1_000 !== 0)
 
 /** A sentence of the server, with its times as the others are shown. */
 export const inSentence = (text: string, time: TimeText): string =>

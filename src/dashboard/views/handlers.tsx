@@ -1,4 +1,5 @@
 /** The runs of each handler: how many, how many failed, how long they took, how late they started. */
+import { shareText } from '../../../streams/text/index.ts'
 import { ask, count, duration, type HandlerList, path, useResource } from '../model/index.ts'
 import { Empty, Heading, Loading, Order, Problem, Table, Text } from '../parts/index.ts'
 
@@ -101,5 +102,3 @@ function Row({ handler: { handler, runs, failed, duration: took, lateness }, fro
     </tr>
   )
 }
-
-const shareText = (share: number): string => (share < 0.001 ? 'below 0.1%' : `${(100 * share).toFixed(share < 0.1 ? 1 : 0)}%`)
