@@ -10,6 +10,7 @@ import {
   type ChangeQuery,
   type CutOff,
   commandIdOf,
+  commandPrefixOf,
   isImmediate,
   type JobFilter,
   type OperationAction,
@@ -52,7 +53,7 @@ export class Selection {
     const { action } = request
     this.action = action === triggerWithPayload ? 'TRIGGER' : (partialActions[action] ?? (action as OperationAction))
     this.payload = hasPayload ? new TriggerPayload(request.payload as Buffer, request.payloadIsJson) : undefined
-    this.commandPrefix = `operation/${id}/`
+    this.commandPrefix = commandPrefixOf(id)
     this.#filter = filterOf(request)
     this.#runs = request.runIds === null ? undefined : runsByJob(request.runIds)
     const ids = request.jobIds ?? (this.#runs && [...this.#runs.keys()])

@@ -75,6 +75,9 @@ export type AnnouncedAction = (typeof announcedActions)[number]
 export const isImmediate = (action: OperationAction, { status }: JobFilter): boolean =>
   immediateActions.has(action) && (status === undefined || status === 'ACTIVE')
 
+/** Beginning of the commandIds of an operation. */
+export const commandPrefixOf = (operationId: string): string => `operation/${operationId}/`
+
 /** The command by which an operation changes a job, except runs. */
 export const commandIdOf = ({ commandPrefix, action }: { commandPrefix: string; action: OperationAction }): string =>
   `${commandPrefix}${action.toLowerCase()}`

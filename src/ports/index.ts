@@ -11,6 +11,7 @@ export {
   type Changes,
   type CutOff,
   commandIdOf,
+  commandPrefixOf,
   isImmediate,
   jobActions,
   type OperationAction,

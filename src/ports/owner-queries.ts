@@ -70,6 +70,8 @@ export interface JobView {
   /** The backfill in progress. */
   backfill: JobState['backfill']
   followUpsWaiting: number
+  /** Marks of its last 32 commands (streams/state/recent-commands.ts). Absent from lists, and from an owner of an earlier version. */
+  recentCommands?: number[]
 }
 
 export interface ListedJobs {

@@ -7,6 +7,7 @@ import { systemClock } from '../../src/clock/clock.ts'
 import { DuelogError } from '../../src/errors/errors.ts'
 import type { Batch } from '../../src/ports/log.ts'
 import { completeDefinition } from '../../streams/definitions/definition-json.ts'
+import { markOf } from '../../streams/state/recent-commands.ts'
 import { topicNames } from '../../streams/topics/topics.ts'
 import { apiTokens, operator, viewer } from './attackers.ts'
 import { createSystem } from './system-in-memory.ts'
@@ -106,6 +107,34 @@ it('a batch names its first jobs, so that the trail of a job has it', async () =
   const { records } = (await instance.inject('/v1/audit?jobId=b')).json()
   expect(records).toMatchObject([{ action: 'BATCH', done: 2, jobIds: ['a', 'b'] }])
   expect((await instance.inject('/v1/audit?jobId=c')).json().records).toEqual([])
+})
+
+it('a change of many by a filter is in the trail of each job that it reached', async () => {
+  const many = { ...event, jobId: null, filter: '{"tag":"eu"}' }
+  const events = [
+    { ...many, action: 'PAUSE_MANY', target: 'one' },
+    { ...many, action: 'PAUSE_MANY', target: 'other' },
+    { ...many, action: 'RESUME_MANY', target: 'one' },
+    { ...many, action: 'PAUSE_POOL', target: 'one', filter: null },
+  ]
+  const trail = trailOver(
+    events.map((_, at) => Buffer.from([at])),
+    (bytes) => ({ ...events[bytes[0] ?? 0], at: bytes[0] }) as never,
+  )
+  const recentCommands = [5, markOf('operation/one/pause')]
+  const found = async (filter: object): Promise<number[]> => (await trail.page(filter, 20)).records.map(({ at }) => at)
+  expect(await found({ jobId: 'a', recentCommands })).toEqual([0])
+  expect(await found({ jobId: 'a', recentCommands: [] })).toEqual([])
+  await trail.stop()
+})
+
+it('the trail of a job is there while no owner answers', async () => {
+  await using system = createSystem()
+  const { instance } = system.api
+  await instance.inject({ method: 'PUT', url: '/v1/jobs/a', payload: job })
+  for (let partition = 0; partition < 4; partition++) system.owner.notReady.add(partition)
+  const { records } = (await instance.inject('/v1/audit?jobId=a')).json()
+  expect(records).toMatchObject([{ action: 'PUT' }])
 })
 
 it('the trail is searched by time, and keeps the newest records that fit', async () => {

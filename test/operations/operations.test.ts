@@ -27,6 +27,11 @@ describe('jobs', () => {
     expect(paused).toMatchObject({ action: 'PAUSE', filter: { tag: 'eu' }, listed: null, actor: 'local' })
     expect((await idsOf(url, 'status=PAUSED')).filter((id) => id.startsWith('eu-'))).toHaveLength(3_000)
     expect(await idsOf(url, 'status=PAUSED&tag=us')).toEqual([])
+    const actionsOn = async (id: string) => {
+      const { records } = (await ask(url, 'GET', `/v1/audit?jobId=${id}`)).body as { records: { action: string }[] }
+      return records.map(({ action }) => action)
+    }
+    expect([await actionsOn('eu-00007'), await actionsOn('us-00007')]).toEqual([['PAUSE_MANY', 'BATCH'], []])
     // They are as wanted already.
     expect(await operate(url, { action: 'PAUSE', filter: { tag: 'eu' } })).toMatchObject({ status: 'DONE', total: 0, applied: 0 })
     expect(await operate(url, { action: 'RESUME', filter: { idPrefix: 'eu-0' } })).toMatchObject({ total: 3_000, applied: 3_000 })

@@ -1,13 +1,24 @@
 /** The latest records of the audit trail, newest first. */
 import type { AuditEvent } from '../../../schemas/index.ts'
+import { markOf } from '../../../streams/state/index.ts'
 import type { TopicNames } from '../../../streams/topics/index.ts'
 import type { Clock } from '../../clock/index.ts'
 import { FollowedTopic } from '../../concurrency/index.ts'
-import type { Codec, Log, LogAdmin, RecordIn } from '../../ports/index.ts'
+import {
+  type Codec,
+  commandIdOf,
+  commandPrefixOf,
+  type Log,
+  type LogAdmin,
+  type OperationAction,
+  type RecordIn,
+} from '../../ports/index.ts'
 import { auditCaughtUpMs, auditKeptBytesMax, auditKeptMax } from '../schemas/index.ts'
 
 export interface AuditFilter {
   jobId?: string
+  /** With `jobId`: marks of the last commands of the job. Changes of many by a filter are found by them. */
+  recentCommands?: readonly number[]
   actor?: string
   action?: string
   /** Epoch ms, inclusive. */
@@ -117,13 +128,23 @@ class LatestAudit implements AuditTrail {
 }
 
 export function matcherOf(filter: AuditFilter): (event: AuditEvent) => boolean {
-  const { jobId, actor, action, from = 0, to = Number.MAX_SAFE_INTEGER } = filter
+  const { jobId, recentCommands, actor, action, from = 0, to = Number.MAX_SAFE_INTEGER } = filter
+  const marks = new Set(recentCommands)
   return (event) =>
-    (jobId === undefined || event.jobId === jobId || event.jobIds.includes(jobId)) &&
+    (jobId === undefined || event.jobId === jobId || event.jobIds.includes(jobId) || hasReached(event, marks)) &&
     (actor === undefined || event.actor === actor) &&
     (action === undefined || event.action === action) &&
     event.at >= from &&
     event.at < to
+}
+
+const ofMany = '_MANY'
+
+/** Whether an operation by a filter has given its command to the job: it is the same for all its jobs. */
+function hasReached({ action, target, filter }: AuditEvent, marks: ReadonlySet<number>): boolean {
+  if (marks.size === 0 || target === null || filter === null || !action.endsWith(ofMany)) return false
+  const changed = action.slice(0, -ofMany.length) as OperationAction
+  return marks.has(markOf(commandIdOf({ commandPrefix: commandPrefixOf(target), action: changed })))
 }
 
 /** Negative if the left one is newer. */

@@ -5,17 +5,31 @@ import { DuelogError } from '../../errors/index.ts'
 import type { AuditFilter, AuditPlace } from '../audit-trail/index.ts'
 import type { ApiContext } from '../context/index.ts'
 import { timeOf } from '../http/index.ts'
+import { ReadConsistency } from '../owners/index.ts'
 import { auditSchema } from '../schemas/index.ts'
 
 interface AuditQuery {
   Querystring: Omit<AuditFilter, 'from' | 'to'> & { from?: string; to?: string; limit: number; cursor?: string }
 }
 
-export function auditRoutes(instance: FastifyInstance, { trail }: ApiContext): void {
+export function auditRoutes(instance: FastifyInstance, { trail, owners, writes }: ApiContext): void {
+  /** None while nobody knows: the rest of the trail is there without owners. */
+  async function recentCommandsOf(jobId: string): Promise<readonly number[]> {
+    try {
+      const job = await writes.current(jobId, new ReadConsistency(owners, true))
+      return job?.recentCommands ?? []
+    } catch (error) {
+      if (error instanceof DuelogError) return []
+      throw error
+    }
+  }
+
   instance.get<AuditQuery>('/v1/audit', { config: { role: 'operator' }, schema: auditSchema }, async (request) => {
     const { limit, cursor, from, to, ...names } = request.query
+    const { jobId } = names
     const filter = {
       ...names,
+      ...(jobId !== undefined && { recentCommands: await recentCommandsOf(jobId) }),
       ...{ from: from === undefined ? undefined : timeOf('from', from), to: to === undefined ? undefined : timeOf('to', to) },
     }
     const { records, more } = await trail.page(filter, limit, placeOf(cursor))

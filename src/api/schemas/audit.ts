@@ -81,7 +81,13 @@ export const auditSchema = {
   summary: 'Requested changes with their callers, newest first',
   description: `About the latest ${auditKeptMax} records of the topic audit; at most ${auditKeptBytesMax / 1024 / 1024} MiB of them; older ones are in the topic itself. No record contains payloads, credentials or tokens.`,
   querystring: closed({
-    jobId: { type: 'string', minLength: 1, maxLength: 255, description: 'Changes of this job, and batches that name it.' },
+    jobId: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 255,
+      description:
+        'Changes of this job, batches that name it, and changes of many by a filter that are among its last 32 commands. The last are left out while no owner answers.',
+    },
     actor: { type: 'string', minLength: 1, maxLength: 255 },
     action: { type: 'string', minLength: 1, maxLength: 64 },
     from: { ...timeInput, description: 'Only changes at this time or later: ISO 8601 with an offset, or epoch ms.' },

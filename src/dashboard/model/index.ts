@@ -85,6 +85,7 @@ export {
 export { placeAt } from './json-place.ts'
 export { nodeOfField, parseSource, placeOf } from './json-source.ts'
 export { forgetFilter, type KeptFilter, keepFilter, keptFilters, listOf as listOfFilter } from './kept-filters.ts'
+export { lastChangeOf } from './last-change.ts'
 export { type DiffLine, lineDiff } from './line-diff.ts'
 export { connection, isAway, latest, listen, nowMs, staleMs, statsHistory } from './live.ts'
 export { isNarrow } from './narrow.ts'

@@ -1,5 +1,5 @@
 /** Who changed a job last, when, and what. */
-import { type AuditPage, ask, type Job, path, useResource, visible } from '../model/index.ts'
+import { type AuditPage, ask, type Job, lastChangeOf, path, useResource, visible } from '../model/index.ts'
 import { AuditDetails } from './audit-details.tsx'
 import { Text } from './text.tsx'
 import { When } from './when.tsx'
@@ -15,12 +15,16 @@ export function LastChange({ job: { id, etag, status } }: { job: Job }) {
     (signal) => ask<AuditPage>(path(['audit'], { jobId: id, limit: lookedAt }), { signal }),
     false,
   )
-  const last = value.value?.records.find(({ outcome }) => outcome === 'DONE')
+  const known = value.value && lastChangeOf(value.value.records, etag)
+  const last = known?.record
   return (
     <div>
       <dt>Changed last</dt>
       <dd>
-        {value.value !== undefined && last === undefined && <span class="none">not by this API, or long ago</span>}
+        {known?.byProducer && <>definition by a producer, to the topic jobs; by the API </>}
+        {known !== undefined && last === undefined && (
+          <span class="none">by a producer, to the topic jobs, or long ago</span>
+        )}
         {last !== undefined && (
           <>
             <span class="code">{visible(last.action)}</span> by <Text of={last.actor} /> <When at={last.at} />

@@ -37,7 +37,8 @@ export function jobQueries(
   return {
     async job(partition, id) {
       const job = (await loadJobs(sight.storeOf(partition), codecs, [id])).get(id)
-      return job === undefined ? undefined : viewOf(job, partition)
+      const view = job === undefined ? undefined : viewOf(job, partition)
+      return view && { ...view, recentCommands: job?.state?.recentCommands ?? [] }
     },
 
     async why(partition, id) {
