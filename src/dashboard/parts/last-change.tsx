@@ -22,9 +22,7 @@ export function LastChange({ job: { id, etag, status } }: { job: Job }) {
       <dt>Changed last</dt>
       <dd>
         {known?.byProducer && <>definition by a producer, to the topic jobs; by the API </>}
-        {known !== undefined && last === undefined && (
-          <span class="none">by a producer, to the topic jobs, or long ago</span>
-        )}
+        {known !== undefined && last === undefined && <span class="none">by a producer, to the topic jobs, or long ago</span>}
         {last !== undefined && (
           <>
             <span class="code">{visible(last.action)}</span> by <Text of={last.actor} /> <When at={last.at} />
