@@ -35,7 +35,7 @@ import {
   tlsOptions,
   watchCertificate,
 } from './http/index.ts'
-import { ComputeQueue, JobWrites, RunEnds, RunLogs } from './jobs/index.ts'
+import { Calculator, JobWrites, ReadingTurns, RunEnds, RunLogs } from './jobs/index.ts'
 import { openApiRoutes } from './openapi/index.ts'
 import { staleHeader } from './owners/index.ts'
 import {
@@ -116,12 +116,10 @@ const allRoutes: readonly ((instance: FastifyInstance, context: ApiContext) => v
 
 export function createApi(options: ApiOptions): Api {
   const { clock } = options
-  const unbounded = { requestSteps: Number.POSITIVE_INFINITY, requestMs: Number.POSITIVE_INFINITY }
-  const checks = new ComputeQueue({ ...unbounded, restsAfter: 'searches', clock })
-  const computeQueue = new ComputeQueue({ clock })
+  const [calculator, reading] = [new Calculator(clock), new ReadingTurns(clock)]
   const lists = new FairSlots({ what: 'lists of jobs', places: listsAtOnce, clock })
   const runEnds = new RunEnds(options)
-  const queues = { computeQueue, checks, lists, series: newSeries(options) }
+  const queues = { calculator, reading, lists, series: newSeries(options) }
   const own = { writes: new JobWrites(options), runEnds, runLogs: new RunLogs(options), audit: new AuditLog(options), ...queues }
   const routes: RouteOptions[] = []
   const context: ApiContext = { ...options, ...own, routes }
@@ -141,6 +139,7 @@ export function createApi(options: ApiOptions): Api {
   instance.addHook('onClose', async () => signIns.stop())
   instance.addHook('preClose', async () => runEnds.stop())
   instance.addHook('onClose', () => own.series.stop())
+  instance.addHook('onClose', async () => calculator.stop())
   instance.addHook('onRequest', authentication({ ...options, signIns }))
   limitRates(instance, options.clock, options.ratePerSecond ?? ratePerSecondDefault)
   instance.addHook('onRequest', async (_request, reply) => {

@@ -4,6 +4,7 @@
  */
 import type { TopicNames } from '../../streams/topics/index.ts'
 import { type Clock, trustedMs } from '../clock/index.ts'
+import { LoopTurns } from '../concurrency/index.ts'
 import type { Logger } from '../logging/index.ts'
 import type { Metrics } from '../metrics/index.ts'
 import {
@@ -19,7 +20,6 @@ import {
 import { sharedBy } from './accounts/index.ts'
 import type { Finding } from './findings/index.ts'
 import { type AccountStore, Ledger } from './ledger.ts'
-import type { Pacing } from './pacing.ts'
 import { CompleteFrom, type CompleteTimes, type Fact, type FactCodecs, factOf, Lanes } from './reading/index.ts'
 
 /** Options of the role auditor. */
@@ -39,7 +39,6 @@ export interface AuditorRoleOptions {
   clock: Clock
   metrics: Metrics
   logger: Logger
-  pacing: Pacing
   pauses: Pick<Pauses, 'ofPool'>
   /** How long after its due time a record may still arrive, in ms. */
   graceMs: number
@@ -47,6 +46,8 @@ export interface AuditorRoleOptions {
 
 /** Findings that are kept for display. */
 const recentMax = 100
+/** Of all partitions of this process. */
+const turns = new LoopTurns()
 /** Records that are entered in one step. */
 const stepRecords = 50
 /** Time after its start in which the auditor judges no overdue jobs, because the owners may have just started too. */
@@ -130,7 +131,7 @@ export class AuditedPartition {
       listeners.onFinding(finding)
     }
     const scope = { from: 0, to: Number.POSITIVE_INFINITY, graceMs: options.graceMs }
-    const ledger = new Ledger({ store, scope, onFinding, cachedMax: sharedBy(all), rest: () => options.pacing.rest() })
+    const ledger = new Ledger({ store, scope, onFinding, cachedMax: sharedBy(all), rest: () => turns.next() })
     const { extra: saved, wiped = unreadable } = await ledger.restore<Saved>((saved) => unusable(saved, options))
     if (wiped !== undefined)
       options.logger.warn(
@@ -144,7 +145,7 @@ export class AuditedPartition {
   /** Enters records of one topic, in the order of their offsets. */
   take(topic: string, records: readonly RecordIn[]): Promise<void> {
     return this.#next(async () => {
-      const { clock, pacing } = this.#options
+      const { clock } = this.#options
       for (let from = 0; from < records.length; from += stepRecords) {
         const step = records.slice(from, from + stepRecords)
         // An untrusted clock does not limit the times of records.
@@ -153,13 +154,13 @@ export class AuditedPartition {
         const last = step.at(-1)
         if (last !== undefined) this.lanes.passed(topic, last.offset + 1, Math.min(last.timestampMs, nowMs))
         await this.#ledger.saveMany(() => this.#save())
-        await pacing.rest()
+        await turns.next()
       }
     })
   }
 
   async #factsOf(topic: string, records: readonly RecordIn[]): Promise<Fact[]> {
-    const { names, codecs, pacing } = this.#options
+    const { names, codecs } = this.#options
     const next = this.lanes.nextOf(topic)
     const facts: Fact[] = []
     for (const record of records) {
@@ -167,7 +168,7 @@ export class AuditedPartition {
       if (record.offset < next) continue
       this.#complete.note(record)
       // Validating a definition may need a search for its times.
-      await pacing.rest()
+      await turns.next()
       const fact = await factOf(names, codecs, record)
       if (fact === 'unreadable') this.#ledger.tally.unreadable++
       else if (fact !== undefined) facts.push(fact)
@@ -277,7 +278,7 @@ export class AuditedPartition {
   #next(work: () => Promise<void>): Promise<void> {
     const done = this.#queue.then(() => {
       if (this.#broken !== undefined) throw this.#broken
-      return this.#options.pacing.work(work)
+      return work()
     })
     this.#queue = done.catch((error: unknown) => {
       // Memory may be ahead of the saved positions. It is not saved; the records are read again.

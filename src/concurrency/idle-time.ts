@@ -1,5 +1,5 @@
 /**
- * Idle time of the event loop, for searches that can wait: calculations on request, forecasts, and definitions as they are read.
+ * Idle time of the event loop, for what an owner searches and can wait: forecasts from its store, and definitions as it reads them.
  * Runs fire to the millisecond in the same thread. So each piece of a search is followed by a rest. The busier the loop is, the
  * longer the rest, because the work after a search, such as applying and storing a definition, costs more than the search.
  *

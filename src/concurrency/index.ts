@@ -1,10 +1,11 @@
-/** Bounded queues, maps and waits: slots, slices, time limits, idle time, and topics that are read to their end. None depends on the work that uses it. */
+/** Bounded queues, maps and waits: slots, slices, turns, time limits, idle time, and topics that are read to their end. None depends on the work that uses it. */
 export { BoundedMap } from './bounded-map.ts'
 export { FairSlots } from './fair-slots.ts'
 export { Fifo } from './fifo.ts'
 export { FollowedTopic } from './followed-topic.ts'
 export { type IdleTime, idleTime } from './idle-time.ts'
 export { LazyWriter } from './lazy-writer.ts'
+export { LoopTurns } from './loop-turns.ts'
 export { type PartitionEnd, ReadPositions } from './read-positions.ts'
 export { RejoinTimer } from './rejoin-timer.ts'
 export { commitSlots, forecastSlots, listSlots, restoreSlots, Semaphore, standbyRestoreSlots } from './semaphore.ts'

@@ -8,19 +8,12 @@ import type { ProcessContext } from './process-context.ts'
 
 /** An owner in the same process has priority: the auditor joins when the partitions fire, or at the latest after this time. */
 const ownerFirstMs = 30_000
-/** Share of the time of a process that also owns partitions: while all of them fire, and while one does not. */
-const shares = { beside: 0.5, behind: 0.1 }
 
-/** Undefined: this process does not have the role. `scheduler`: the scheduler of this process. `clusterId`: undefined if unknown. */
-export async function auditorOf(
-  parts: ProcessContext,
-  scheduler: Scheduler | undefined,
-  clusterId: string | undefined,
-): Promise<Auditor | undefined> {
+/** Undefined: this process does not have the role.  `clusterId`: undefined if unknown. */
+export async function auditorOf(parts: ProcessContext, clusterId: string | undefined): Promise<Auditor | undefined> {
   const { config, logger, log, codecs, names, instance, metrics, clock, pauses } = parts
   if (!config.roles.has('auditor')) return undefined
-  const [{ Auditor, Pacing }, { rocksStores }] = await Promise.all([import('../auditor/index.ts'), import('../store/index.ts')])
-  const share = (owner: Scheduler): number => (owner.active ? shares.beside : shares.behind)
+  const [{ Auditor }, { rocksStores }] = await Promise.all([import('../auditor/index.ts'), import('../store/index.ts')])
   return new Auditor({
     log,
     codecs,
@@ -29,7 +22,6 @@ export async function auditorOf(
     instance,
     userData: () => peerNote(parts.url, config.apiTokens),
     stores: rocksStores(join(config.dataDir, 'auditor')),
-    pacing: new Pacing(() => (scheduler === undefined ? 1 : share(scheduler))),
     clock,
     metrics,
     logger,

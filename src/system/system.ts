@@ -114,7 +114,7 @@ async function assemble(options: SystemOptions, frame: Frame): Promise<System> {
     'Start: workers and forwarders are in their groups.',
   )
   const scheduler = config.roles.has('scheduler') ? await newScheduler(parts) : undefined
-  const auditor = await auditorOf(parts, scheduler, clusterId)
+  const auditor = await auditorOf(parts, clusterId)
   const history = await historyOf(parts, clusterId)
   // HTTP starts before the scheduler joins, because the member data of the scheduler contains the URL.
   const { url: ownUrl, loads } = await startHttp(parts, scheduler, { auditor, history, engineUrl: plan?.engineUrl })

@@ -14,11 +14,8 @@ export function backfillCountOf(
   nowMs: number,
 ): BackfillCount {
   if (definition === undefined) throw new DuelogError('command-refused', 'The definition of the job cannot be read.')
-  const pieces = countBackfill(definition, anchorAt, { from, to: Math.min(to, nowMs), max: countMax })
-  for (;;) {
-    const { done, value } = pieces.next()
-    if (done) return { ...value, first: timeOrNull(value.first), last: timeOrNull(value.last) }
-  }
+  const count = countBackfill(definition, anchorAt, { from, to: Math.min(to, nowMs), max: countMax })
+  return { ...count, first: timeOrNull(count.first), last: timeOrNull(count.last) }
 }
 
 const timeOrNull = (at: number | null): string | null => (at === null ? null : String(isoTime(at)))

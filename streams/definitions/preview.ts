@@ -12,12 +12,8 @@ export interface ScheduleFire {
 }
 export type SchedulePreview = { ok: true; fires: ScheduleFire[] } | { ok: false; problems: Problem[] }
 
-/** The first times after `from`, epoch ms. It yields after each, because a search may take long. */
-export function* previewOf(
-  schedule: Record<string, unknown>,
-  from: number,
-  count: number,
-): Generator<void, SchedulePreview, undefined> {
+/** The first times after `from`, epoch ms. */
+export function previewOf(schedule: Record<string, unknown>, from: number, count: number): SchedulePreview {
   const read = definitionFromJson({ schedule, target: { handler: 'preview' } })
   if (!read.ok) return { ok: false, problems: read.problems }
   const fires: ScheduleFire[] = []
@@ -30,7 +26,6 @@ export function* previewOf(
     const note = dstNote(read.definition, from, before, at)
     fires.push({ at: isoTime(at), atMs: at, ...(note === undefined ? {} : { note }) })
     before = at
-    yield
     at = nextFire(read.definition, from, at)
   }
   return { ok: true, fires }

@@ -1,6 +1,6 @@
 /** The decision core: `step(job, input, context)`, and what definitions and commands do to a job. */
 export { misdatedTimersOf } from './misdated-times.ts'
-export { type JobPlan, type PlanRange, planning } from './plan.ts'
+export { type JobPlan, type PlanRange, planJob } from './plan.ts'
 export { commandRefusalText, type Reason, reasonText, whyOf } from './reasons.ts'
 export {
   type Answer,

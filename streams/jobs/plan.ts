@@ -35,22 +35,8 @@ export interface JobPlan {
 export type Sight = (definition: Record<string, unknown>) => Record<string, unknown>
 
 /** `job` is the present job; the bytes of its definition are not used. The definition must be valid. */
-export function planJob(job: Job, next: JobDefinition, range: PlanRange, sight?: Sight): JobPlan {
-  const pieces = planning(job, next, range, sight)
-  for (;;) {
-    const { done, value } = pieces.next()
-    if (done) return value
-  }
-}
-
-/** The same as a generator: it yields after each computed time, so that the caller can do other work in between. */
-export function* planning(
-  job: Job,
-  next: JobDefinition,
-  range: PlanRange,
-  sight: Sight = (definition) => definition,
-): Generator<void, JobPlan> {
-  const before = yield* timesAhead(job, range)
+export function planJob(job: Job, next: JobDefinition, range: PlanRange, sight: Sight = (definition) => definition): JobPlan {
+  const before = timesAhead(job, range)
   const spec = job.definition?.spec
   const changed = spec === undefined ? [] : changedFields(spec, next, sight)
   if (spec !== undefined && changed.length === 0) {
@@ -64,7 +50,7 @@ export function* planning(
     const reason = state?.decisions.at(-1)?.reason ?? null
     return { action: 'DROPPED', changed, reason, fires: compareTimes(before, before, range) }
   }
-  const fires = compareTimes(before, yield* timesAhead(decision.job, range), range)
+  const fires = compareTimes(before, timesAhead(decision.job, range), range)
   const action = job.definition === undefined ? 'CREATE' : 'UPDATE'
   return { action, changed, reason: state?.status === 'INVALID' ? state.reason : null, fires }
 }
@@ -91,7 +77,7 @@ interface Times {
   until: number
 }
 
-function* timesAhead(job: Job, { from, to, max }: PlanRange): Generator<void, Times> {
+function timesAhead(job: Job, { from, to, max }: PlanRange): Times {
   const spec = job.definition?.spec
   const { status, nextFireAt, anchorAt, scheduledRuns } = job.state ?? pristineState(job)
   const times: number[] = []
@@ -102,7 +88,6 @@ function* timesAhead(job: Job, { from, to, max }: PlanRange): Generator<void, Ti
   for (; at !== null && left > 0 && at < to && at <= (spec.expireAt ?? at); left--) {
     if (times.length === max) return { times, until: at }
     times.push(at)
-    yield
     at = nextFire(spec, anchorAt, at)
   }
   return { times, until: to }

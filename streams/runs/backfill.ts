@@ -97,18 +97,17 @@ export interface BackfillCount {
   last: number | null
 }
 
-/** Counts the runs that a backfill of the range would make, at most `max`. It may pause wherever it yields. */
-export function* countBackfill(
+/** Counts the runs that a backfill of the range would make, at most `max`. */
+export function countBackfill(
   spec: JobDefinition,
   anchorAt: number,
   { from, to, max }: { from: number; to: number; max: number },
-): Generator<void, BackfillCount> {
+): BackfillCount {
   const first = occurrenceAt(spec, { anchorAt }, from, to)
   let [occurrences, at, last] = [0, first, first]
   while (at !== null && occurrences < max) {
     occurrences++
     last = at
-    yield
     at = occurrenceAt(spec, { anchorAt }, at + 1, to)
   }
   return { occurrences, isMore: at !== null, first, last }

@@ -7,7 +7,6 @@ import type { OwnerDirectory } from '../../src/api/owners/owner-directory.ts'
 import { remoteQueries } from '../../src/api/owners/remote-queries.ts'
 import { DuelogError } from '../../src/errors/errors.ts'
 import type { Asker } from '../../src/ports/owner-queries.ts'
-import { stepsSpent } from '../../streams/schedules/steps.ts'
 import { createSystem } from './system-in-memory.ts'
 
 const apiTokens = [
@@ -88,30 +87,6 @@ async function goneFrom(system: ReturnType<typeof createSystem>, path: string, b
 }
 const preview = (schedule: object, count: number) =>
   ({ method: 'POST', url: '/v1/schedules/preview', payload: { schedule, count } }) as const
-
-const slow = (index: number) =>
-  `FREQ=SECONDLY;INTERVAL=${90_001 + index * 7};BYHOUR=3;BYMINUTE=7;BYSECOND=11;BYMONTH=2;BYMONTHDAY=29;BYDAY=MO`
-const slowJobs = Array.from({ length: 500 }, (_, index) => ({
-  ...{ id: `slow-${index}`, target: { handler: 'noop' } },
-  schedule: { rrule: slow(index) },
-}))
-
-/** A thousand occurrences of it take millions of steps. */
-const slowTimes = { schedule: { rrule: 'FREQ=SECONDLY;INTERVAL=331;BYHOUR=3;BYMINUTE=7;BYSECOND=11', dtstart: 0 }, count: 1_000 }
-
-it.each([
-  ['a plan', '/v1/jobs/plan', { jobs: slowJobs }],
-  ['a preview', '/v1/schedules/preview', slowTimes],
-])('%s is not calculated further after its caller has disconnected, and the next one is answered', async (_what, path, body) => {
-  await using system = createSystem()
-  const atFirst = stepsSpent()
-  await goneFrom(system, path, body, () => stepsSpent() > atFirst)
-  const next = async () => (await system.api.instance.inject(preview({ everyMs: 1_000 }, 1))).statusCode
-  expect(await next()).toBe(200)
-  const spent = stepsSpent()
-  for (let times = 0; times < 5; times++) expect(await next()).toBe(200)
-  expect(stepsSpent()).toBe(spent)
-})
 
 it('a plan does not ask owners for cycles after its caller has disconnected', async () => {
   await using system = createSystem()

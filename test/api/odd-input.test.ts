@@ -2,8 +2,7 @@
 import { connect } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { ComputeQueue } from '../../src/api/jobs/schedule-compute-queue.ts'
-import { computationsWaitingMax, listenersMax, listenersPerCallerMax } from '../../src/api/schemas/limits.ts'
+import { listenersMax, listenersPerCallerMax } from '../../src/api/schemas/limits.ts'
 import { apiTokens, expectRefusal, operator, viewer } from './attackers.ts'
 import { atNoon, createSystem } from './system-in-memory.ts'
 
@@ -149,10 +148,6 @@ describe('expensive rules', () => {
     let nowMs = performance.now()
     const looks = vi.spyOn(performance, 'now').mockImplementation(() => ++nowMs)
     onTestFinished(() => looks.mockRestore())
-    // The turns below keep the event loop busy, and after that searches would pause for the maximum time:
-    // test/concurrency/idle-time.test.ts.
-    const idle = vi.spyOn(performance, 'eventLoopUtilization').mockReturnValue({ idle: 1, active: 0, utilization: 0 })
-    onTestFinished(() => idle.mockRestore())
     let turns = 0
     let goesOn = true
     const turn = (): void => {
@@ -165,15 +160,6 @@ describe('expensive rules', () => {
     expect(answer.statusCode).toBe(200)
     // If all of them shared one turn, there would be only a few.
     expect(turns).toBeGreaterThan(jobs.length / 50)
-  })
-
-  it('are refused when too many wait', async () => {
-    const computeQueue = new ComputeQueue().of()
-    // A single search gets its turn at once.
-    const first = Array.from({ length: computationsWaitingMax + 1 }, () => computeQueue.run(() => 1))
-    await expect(computeQueue.run(() => 1)).rejects.toMatchObject({ code: 'overloaded' })
-    expect(await Promise.all(first)).toHaveLength(computationsWaitingMax + 1)
-    expect(await computeQueue.run(() => 2)).toBe(2)
   })
 })
 

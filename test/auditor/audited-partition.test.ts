@@ -2,7 +2,6 @@
 import { pino } from 'pino'
 import { expect, it } from 'vitest'
 import { AuditedPartition, type AuditorRoleOptions } from '../../src/auditor/audited-partition.ts'
-import { Pacing } from '../../src/auditor/pacing.ts'
 import { topicNames } from '../../streams/topics/topics.ts'
 import { codecs } from '../model/world.ts'
 import { memoryStore } from '../tools/memory-store.ts'
@@ -13,7 +12,6 @@ it('a partition judges nothing further while its clock is not trusted', async ()
     stores: { open: async () => ({ store: memoryStore(), wiped: undefined }) },
     clock: { nowMs: () => 0 },
     graceMs: 1_000,
-    pacing: new Pacing(() => 1),
     logger: pino({ level: 'silent' }),
   } as unknown as AuditorRoleOptions
   const hears = { onFinding: () => undefined, onJudged: () => undefined, onUnjudged: () => undefined }
@@ -39,7 +37,7 @@ async function auditIn(store: ReturnType<typeof memoryStore>, prefix: string, cl
   const wiped: unknown[] = []
   const names = topicNames(prefix)
   const options = {
-    ...{ names, clusterId, codecs, graceMs: 1_000, pacing: new Pacing(() => 1) },
+    ...{ names, clusterId, codecs, graceMs: 1_000 },
     stores: { open: async () => ({ store: { ...store, close: async () => {} }, wiped: undefined }) },
     clock: { nowMs: () => beganMs, steadyMs: () => 0, at: () => () => {} },
     logger: { warn: (fields: { wiped: unknown }) => void wiped.push(fields.wiped) },

@@ -1,7 +1,6 @@
 /** An auditor whose wall clock is ahead: it judges nothing that is not due yet. */
 import { expect, it } from 'vitest'
 import type { AuditorRoleOptions } from '../../src/auditor/audited-partition.ts'
-import { Pacing } from '../../src/auditor/pacing.ts'
 import { Auditor } from '../../src/auditor/role.ts'
 import { processClock } from '../../src/cluster/process-clock.ts'
 import { newMetrics } from '../../src/metrics/metrics.ts'
@@ -32,7 +31,6 @@ it('the auditor judges nothing while its clock is ahead, and continues when it i
       topics: async () => [],
     },
     ...{ codecs: {}, names, instance: 'auditor@test:1:a', userData: () => null, clock, metrics, logger: silent, graceMs: 1_000 },
-    pacing: new Pacing(() => 1),
     stores: { open: async () => ({ store: { ...memoryStore(), close: async () => {} }, wiped: undefined }) },
   } as unknown as AuditorRoleOptions)
   await auditor.start()

@@ -1,7 +1,6 @@
 /** When an auditor beside a scheduler joins its group. */
 import { expect, it } from 'vitest'
 import type { AuditorRoleOptions } from '../../src/auditor/audited-partition.ts'
-import { Pacing } from '../../src/auditor/pacing.ts'
 import { Auditor } from '../../src/auditor/role.ts'
 import { DuelogError } from '../../src/errors/errors.ts'
 import { newMetrics } from '../../src/metrics/metrics.ts'
@@ -35,7 +34,7 @@ it('joins when it starts, retries after a failure, and never joins after it is s
         topics: async () => [],
       },
       ...{ codecs: {}, names: topicNames('test.'), instance: 'auditor@test:1:a', userData: () => null, clock, graceMs: 1_000 },
-      ...{ metrics, pacing: new Pacing(() => 1) },
+      ...{ metrics },
       logger: { debug() {}, info() {}, warn() {}, error: (facts: unknown) => void errors.push(facts) },
       stores: { open: async () => ({ store: { ...memoryStore(), close: async () => {} }, wiped: undefined }) },
     }) as unknown as AuditorRoleOptions

@@ -28,7 +28,7 @@ import type {
 import type { AuditAction, AuditLog, AuditTrail } from '../audit-trail/index.ts'
 import type { ApiToken, JwtOptions, Role } from '../guards/index.ts'
 import type { DashboardFile, ServerCertificateFiles } from '../http/index.ts'
-import type { ComputeQueue, JobWrites, RunEnds, RunLogSource, RunLogs } from '../jobs/index.ts'
+import type { Calculator, JobWrites, ReadingTurns, RunEnds, RunLogSource, RunLogs } from '../jobs/index.ts'
 import type { OwnerDirectory, ProofDirectory, RemoteQueries } from '../owners/index.ts'
 import type { SeriesSampler } from '../series/index.ts'
 
@@ -109,10 +109,8 @@ export interface ApiContext extends Omit<ApiOptions, 'runLogs'> {
   runLogs: RunLogs
   audit: AuditLog
   series: SeriesSampler
-  /** For previews and plans. */
-  computeQueue: ComputeQueue
-  /** For definitions that will be written: they do not wait for previews. */
-  checks: ComputeQueue
+  calculator: Calculator
+  reading: ReadingTurns
   /** For lists of jobs, each of which needs megabytes while it is built. */
   lists: FairSlots
 }

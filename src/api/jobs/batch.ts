@@ -4,7 +4,6 @@
  * the batch.
  */
 import { Readable } from 'node:stream'
-import { stepsSpent } from '../../../streams/schedules/index.ts'
 import { DuelogError, isOfRecord } from '../../errors/index.ts'
 import { type Line, lineGroups } from '../../network/index.ts'
 import {
@@ -17,16 +16,9 @@ import {
   refuseMasks,
   type Version,
 } from '../http/index.ts'
-import {
-  auditJobIdsMax,
-  batchGroupsMax,
-  batchStatusesMax,
-  bodyBytesMax,
-  computationLineSteps,
-  computationRequestSteps,
-} from '../schemas/index.ts'
+import { auditJobIdsMax, batchGroupsMax, batchStatusesMax, bodyBytesMax } from '../schemas/index.ts'
 import type { JobWrites } from './job-writes.ts'
-import type { Computation } from './schedule-compute-queue.ts'
+import type { ReadingTurns } from './reading-turns.ts'
 
 type Result = Record<string, unknown>
 /** A line with its record to write, or with what was wrong. */
@@ -42,8 +34,6 @@ export interface BatchCounts {
 /** Counts of one batch, and the last offset that was written in each partition. */
 interface Written {
   counts: BatchCounts
-  /** Search steps that are left. */
-  stepsLeft: number
   ends: Map<number, number>
   /** The first jobs that were written. */
   first: Map<string, Version>
@@ -52,12 +42,9 @@ interface Written {
 export interface BatchTools {
   writes: JobWrites
   read: JsonReader
-  /** The computations of this request, among those of others. */
-  computation: Computation
-  /** The client has gone: lines that need a search are not read. Other lines are written anyway. */
-  gone?: AbortSignal
-  /** Search steps for all lines, in addition to `computationLineSteps` for each. Default: `computationRequestSteps`. */
-  stepsMax?: number
+  reading: ReadingTurns
+  /** Who has a turn for each line. */
+  caller: string
   /** One more line at the end tells whether all written lines were applied, and which of the first jobs are INVALID. */
   wait?: boolean
   /** Called with faults, which answers do not show. */
@@ -74,12 +61,7 @@ export function batchAnswer(body: AsyncIterable<Buffer>, tools: BatchTools): Rea
 async function* answerGroups(body: AsyncIterable<Buffer>, tools: BatchTools): AsyncGenerator<string, void, undefined> {
   const groups = lineGroups(body, bodyBytesMax)
   const writing: Promise<string>[] = []
-  const written: Written = {
-    counts: { done: 0, refused: 0, jobIds: [] },
-    stepsLeft: stepsMaxOf(tools),
-    ends: new Map(),
-    first: new Map(),
-  }
+  const written: Written = { counts: { done: 0, refused: 0, jobIds: [] }, ends: new Map(), first: new Map() }
   const readNext = (): Promise<Line[] | undefined> => {
     const next = groups.next().then(({ done, value }) => (done ? undefined : value))
     // It may fail before it is awaited, because results go first; it fails again where it is awaited.
@@ -100,7 +82,8 @@ async function* answerGroups(body: AsyncIterable<Buffer>, tools: BatchTools): As
       if (group === undefined) reading = undefined
       else {
         // In order: the line that is checked first is written first.
-        const checked = await tools.computation.runAll(checking(group, tools, written))
+        const checked: Checked[] = []
+        for (const line of group) checked.push(await tools.reading.run(() => checkLine(line, tools), tools))
         writing.push(writeGroup(checked, tools, written))
         reading = readNext()
       }
@@ -197,27 +180,6 @@ async function invalidAmong(writes: JobWrites, jobs: ReadonlyMap<string, Version
   }
   return invalid
 }
-
-/** A line may have a rule that needs a search. The members of this process must not miss their heartbeats meanwhile. */
-function* checking(group: Line[], tools: BatchTools, written: Written): Generator<void, Checked[], undefined> {
-  const checked: Checked[] = []
-  for (const line of group) {
-    const before = stepsSpent()
-    if (written.stepsLeft < stepsMaxOf(tools)) tools.gone?.throwIfAborted()
-    written.stepsLeft += computationLineSteps
-    checked.push(written.stepsLeft < 0 ? { result: refusal(line.line, undefined, tooDear) } : checkLine(line, tools))
-    written.stepsLeft -= stepsSpent() - before
-    yield
-  }
-  return checked
-}
-
-const stepsMaxOf = ({ stepsMax = computationRequestSteps }: BatchTools): number => stepsMax
-
-const tooDear = new DuelogError(
-  'bad-request',
-  `The rules of the earlier lines took more than ${computationRequestSteps} search steps plus ${computationLineSteps} for each line; send this line in another request.`,
-)
 
 function checkLine({ line, bytes }: Line, { writes, read, onFault }: BatchTools): Checked {
   let json: unknown

@@ -5,14 +5,14 @@ import { DuelogError } from '../../errors/index.ts'
 import type { Logger } from '../../logging/index.ts'
 import { recordOutcome } from '../audit-trail/index.ts'
 import type { ApiContext } from '../context/index.ts'
-import { askerOf, disconnectSignal, type JsonReader } from '../http/index.ts'
+import { askerOf, type JsonReader } from '../http/index.ts'
 import { type BatchCounts, batchAnswer } from '../jobs/index.ts'
 import { batchSchema } from '../schemas/index.ts'
 
 export const ndjsonType = 'application/x-ndjson'
 
 /** Register it in its own scope, because this scope accepts no other media type. */
-export function batchRoutes(instance: FastifyInstance, { writes, audit, checks }: ApiContext, read: JsonReader): void {
+export function batchRoutes(instance: FastifyInstance, { writes, audit, reading }: ApiContext, read: JsonReader): void {
   instance.removeAllContentTypeParsers()
   instance.addContentTypeParser(ndjsonType, (_request, body, done) => done(null, body))
 
@@ -38,9 +38,9 @@ export function batchRoutes(instance: FastifyInstance, { writes, audit, checks }
         return recordOutcome(audit, request, reply, 'DONE')
       }
       void reply.type(ndjsonType)
-      const [computation, gone] = [checks.of({ caller: askerOf(request, reply).caller }), disconnectSignal(reply)]
+      const { caller } = askerOf(request, reply)
       const wait = request.query.wait === 'applied'
-      return reply.send(batchAnswer(request.body, { writes, read, computation, gone, wait, onFault, onEnd }))
+      return reply.send(batchAnswer(request.body, { writes, read, reading, caller, wait, onFault, onEnd }))
     },
   )
 }

@@ -1,7 +1,6 @@
 /** Commands to one job. Each answers when the owner has applied it, so that its effect can be reported. */
 import type { FastifyInstance } from 'fastify'
 import { readPayload } from '../../../streams/definitions/index.ts'
-import { countBackfill } from '../../../streams/runs/index.ts'
 import { isoTime, notAllowed, type Problem } from '../../../streams/text/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import type { JobView } from '../../ports/index.ts'
@@ -88,8 +87,8 @@ export function commandRoutes(instance: FastifyInstance, context: ApiContext): v
       if (definition === undefined)
         throw new DuelogError('command-refused', 'The definition of the job cannot be read. Define it again.')
       const range = { ...pastRange(request.body, context.clock.nowMs()), max: backfillCountMax }
-      const computation = context.computeQueue.of(askerOf(request, reply))
-      const { first, last, ...counted } = await computation.runAll(countBackfill(definition, anchorAt, range))
+      const count = await context.calculator.run('countBackfill', [definition, anchorAt, range], askerOf(request, reply))
+      const { first, last, ...counted } = count
       return { ...counted, first: timeOrNull(first), last: timeOrNull(last) }
     },
   )

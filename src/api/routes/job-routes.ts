@@ -23,7 +23,7 @@ interface Answer {
 }
 
 export function jobRoutes(instance: FastifyInstance, context: ApiContext): void {
-  const { writes, owners, partitions, checks } = context
+  const { writes, owners, partitions, reading } = context
   const write = (audit: AuditAction) => ({ role: 'operator', audit }) as const
 
   /** Warnings about a limit that other partitions do not share, a cycle that the definition closes, and followers that do not exist. */
@@ -43,7 +43,7 @@ export function jobRoutes(instance: FastifyInstance, context: ApiContext): void 
 
   instance.put<OneJob>('/v1/jobs/:id', { config: write('PUT'), schema: putJobSchema }, async (request, reply) => {
     const id = checkedId(request.params.id)
-    const definition = await checks.of(askerOf(request, reply)).run(() => definitionOf(request.body, id))
+    const definition = await reading.run(() => definitionOf(request.body, id), askerOf(request, reply))
     const { created, before, ...version } = await writes.put(id, definition, conditionOf(request.headers))
     request.audited = { changes: definitionChanges(before, definition) }
     const status = created ? 201 : 200
@@ -56,7 +56,7 @@ export function jobRoutes(instance: FastifyInstance, context: ApiContext): void 
     async (request, reply) => {
       const key = keyOf(request)
       const made = randomUUID()
-      const definition = await checks.of(askerOf(request, reply)).run(() => definitionOf(request.body, made))
+      const definition = await reading.run(() => definitionOf(request.body, made), askerOf(request, reply))
       const id = key === undefined ? made : keyedJobId(request.actor, key, definition)
       request.audited = { jobId: id }
       const written = key === undefined ? await writes.create(id, definition) : await writes.createOnce(id, definition)

@@ -1,34 +1,16 @@
 /** Plans: what definitions would change, and how much is due. Nothing is written. */
 import type { FastifyInstance } from 'fastify'
 import type { JobDefinition } from '../../../schemas/index.ts'
-import { definitionToJson, definitionWarnings } from '../../../streams/definitions/index.ts'
-import { type JobPlan, type PlanRange, planning } from '../../../streams/jobs/index.ts'
+import { definitionToJson, validateJobId } from '../../../streams/definitions/index.ts'
+import type { JobPlan, PlanRange } from '../../../streams/jobs/index.ts'
 import { emptyValue, type Job } from '../../../streams/state/index.ts'
-import { isoTime } from '../../../streams/text/index.ts'
+import { isoTime, writeJson } from '../../../streams/text/index.ts'
 import { partitionOf } from '../../../streams/topics/index.ts'
-import type { DueFilter, DueRange } from '../../ports/index.ts'
+import type { Asker, DueFilter, DueRange, StoredJob } from '../../ports/index.ts'
 import type { ApiContext } from '../context/index.ts'
 import type { Role } from '../guards/index.ts'
-import {
-  askerOf,
-  describe,
-  etagOf,
-  givenId,
-  identifiedDefinitionOf,
-  RequestError,
-  redacted,
-  timeOf,
-  whileAsked,
-} from '../http/index.ts'
-import {
-  type Computation,
-  cyclesInForce,
-  cycleWarning,
-  EventLoopYielder,
-  followersOf,
-  missingWarning,
-  targetWarning,
-} from '../jobs/index.ts'
+import { askerOf, etagOf, givenId, RequestError, redacted, timeOf, whileAsked } from '../http/index.ts'
+import { cyclesInForce, cycleWarning, followersOf, missingWarning, type Planned, targetWarning } from '../jobs/index.ts'
 import { dueJobsOf, forecastOf } from '../owners/index.ts'
 import { dueJobsSchema, forecastSchema, planAskedMax, planCycleJobsMax, planSchema, planTimesMax } from '../schemas/index.ts'
 
@@ -41,34 +23,42 @@ interface ForecastQuery {
 interface DueJobsQuery {
   Querystring: DueFilter & { from: string; horizonMs: number; limit: number }
 }
+/** A definition that can be planned. */
+type Valid = Extract<Planned, { id: string }>
 type Shown = Record<string, unknown> & { action: JobPlan['action'] | 'INVALID' }
 
 export function planRoutes(instance: FastifyInstance, context: ApiContext): void {
-  const { owners, partitions, clock, computeQueue } = context
+  const { owners, partitions, clock, calculator } = context
   const config = { role: 'viewer' } as const
 
-  const planOne = async (
-    json: unknown,
+  /** `valid`: those of this request, by id. */
+  const planSome = async (
+    some: readonly unknown[],
     range: PlanRange,
-    seen: Map<string, JobDefinition>,
-    role: Role | null,
-    computation: Computation,
-  ): Promise<Shown> => {
-    try {
-      const { id, definition } = await computation.run(() => identifiedDefinitionOf(json))
-      if (seen.has(id)) throw new RequestError('bad-definition', [repeated(id)])
-      seen.set(id, definition)
-      const partition = partitionOf(id, partitions)
-      const stored = await owners.ask(partition, (owner) => owner.stored(partition, id))
-      const job: Job = { id }
-      if (stored !== undefined) Object.assign(job, { ...stored, definition: { ...stored.definition, bytes: emptyValue } })
-      const etag = stored === undefined ? null : etagOf({ partition, offset: stored.definition.offset })
-      const plan = await computation.runAll(planning(job, definition, range, sightOf(role)))
-      return { id, etag, ...shownPlan(plan), ...hiddenIn(stored?.definition.spec, role) }
-    } catch (error) {
-      if (!(error instanceof RequestError)) throw error
-      return { id: givenId(json) ?? null, action: 'INVALID', problems: describe(error).problems }
-    }
+    valid: Map<string, Valid>,
+    { role, asker }: { role: Role | null; asker: Asker },
+  ): Promise<Shown[]> => {
+    const stored = await Promise.all(
+      some.map((json) => {
+        const id = givenId(json)
+        // Whoever reads the definition says what is wrong with its id.
+        if (id === undefined || validateJobId(id) !== undefined) return undefined
+        const partition = partitionOf(id, partitions)
+        return owners.ask(partition, (owner) => owner.stored(partition, id))
+      }),
+    )
+    const toPlan = some.map((json, index) => ({ text: writeJson(json), job: jobOf(givenId(json) ?? '', stored[index]) }))
+    const isRedacted = role === 'viewer'
+    const planned = await calculator.run('plan', [toPlan, { range, isRedacted, partitions }], asker)
+    return planned.map((each, index) => {
+      if ('problems' in each) return { id: givenId(some[index]) ?? null, action: 'INVALID', problems: each.problems }
+      const { id, plan } = each
+      if (valid.has(id)) return { id, action: 'INVALID', problems: [repeated(id)] }
+      valid.set(id, each)
+      const { definition } = stored[index] ?? {}
+      const etag = definition === undefined ? null : etagOf({ partition: partitionOf(id, partitions), offset: definition.offset })
+      return { id, etag, ...shownPlan(plan), ...hiddenIn(definition?.spec, role) }
+    })
   }
 
   instance.post<PlanBody>('/v1/jobs/plan', { config, schema: planSchema }, async (request, reply) => {
@@ -77,18 +67,12 @@ export function planRoutes(instance: FastifyInstance, context: ApiContext): void
       throw new RequestError('bad-request', [tooMany(maxFires, Math.floor(planTimesMax / jobs.length))])
     const from = clock.nowMs()
     const range = { from, to: from + horizonMs, max: maxFires }
-    const seen = new Map<string, JobDefinition>()
+    const valid = new Map<string, Valid>()
     const plans: Shown[] = []
     const asker = askerOf(request, reply)
-    const computation = computeQueue.of(asker)
-    for (let at = 0; at < jobs.length; at += planAskedMax) {
-      plans.push(
-        ...(await Promise.all(
-          jobs.slice(at, at + planAskedMax).map((json) => planOne(json, range, seen, request.role, computation)),
-        )),
-      )
-    }
-    await warn(context, plans, seen, asker.signal)
+    for (let at = 0; at < jobs.length; at += planAskedMax)
+      plans.push(...(await planSome(jobs.slice(at, at + planAskedMax), range, valid, { role: request.role, asker })))
+    await warn(context, plans, valid, asker.signal)
     return { from: isoTime(from), to: isoTime(range.to), jobs: plans, totals: totalsOf(plans) }
   })
   forecastRoute(instance, { owners, partitions, clock })
@@ -98,31 +82,35 @@ export function planRoutes(instance: FastifyInstance, context: ApiContext): void
 async function warn(
   { owners, partitions, names, existingTopics }: ApiContext,
   plans: Shown[],
-  planned: ReadonlyMap<string, JobDefinition>,
+  valid: ReadonlyMap<string, Valid>,
   gone: AbortSignal | undefined,
 ): Promise<void> {
   const cycles = cyclesInForce({ owners, partitions }, planCycleJobsMax)
   // A dropped definition leaves the one in force; an invalid one is not in the plan.
   const written = plans.filter(({ action }) => action !== 'DROPPED' && action !== 'INVALID')
-  for (const { id } of written) cycles.set(String(id), planned.get(String(id)) as JobDefinition)
+  const planned = written.flatMap((plan) => {
+    const found = valid.get(String(plan.id))
+    return found === undefined ? [] : [{ ...found, plan }]
+  })
+  for (const { id, definition } of planned) cycles.set(id, definition)
   const existing = written.length === 0 || existingTopics === undefined ? undefined : new Set(await existingTopics())
-  const yielder = new EventLoopYielder()
-  for (const plan of written) {
-    await yielder.yieldIfDue()
+  for (const { plan, id, definition, warnings } of planned) {
     gone?.throwIfAborted()
-    const definition = planned.get(String(plan.id))
-    if (definition === undefined) continue
-    const warnings = definitionWarnings(String(plan.id), definition, partitions)
     const ofTarget = existing && targetWarning(definition, existing, names)
     if (ofTarget !== undefined) warnings.push(ofTarget)
     if (followersOf(definition).length > 0) {
-      const { path } = await cycles.through(String(plan.id))
+      const { path } = await cycles.through(id)
       if (path !== undefined) warnings.push(cycleWarning(path))
-      const missing = await cycles.missing(String(plan.id))
+      const missing = await cycles.missing(id)
       if (missing.length > 0) warnings.push(missingWarning(missing))
     }
     if (warnings.length > 0) plan.warnings = warnings
   }
+}
+
+/** The bytes of a stored definition are not used. */
+function jobOf(id: string, stored: StoredJob | undefined): Job {
+  return stored === undefined ? { id } : { id, ...stored, definition: { ...stored.definition, bytes: emptyValue } }
 }
 
 function forecastRoute(

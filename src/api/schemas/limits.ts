@@ -194,9 +194,9 @@ export const seriesProcessesMax = 200
 export const seriesFileBytesMax = 8 * 1024 * 1024
 export const seriesLinesWaitingMax = 1_000
 
-/** Maximum definitions of one plan, and maximum concurrent requests of a plan to owners. */
+/** Maximum definitions of one plan, and how many of them owners are asked about and times are calculated for at once. */
 export const planJobsMax = 1_000
-export const planAskedMax = 16
+export const planAskedMax = 32
 /** Times that are compared for one job, and maximum for a whole plan. */
 export const planFiresDefault = 100
 export const planFiresMax = 1_000
@@ -265,19 +265,8 @@ export const backfillCountMax = 100_000
 /** A range of the past may end this much later than now, because clocks of clients differ. It is cut to now. */
 export const clientAheadMsMax = 60_000
 
-/** Maximum waiting calculations of schedules. More are refused as `overloaded`. */
-export const computationsWaitingMax = 10_000
-/** Time that calculations may use without a pause, except for the last step. */
-export const computationMs = 3
-/**
- * Maximum search steps of one request: about two seconds of a processor. Steps are counted instead of time, because others may
- * use the processor.
- */
-export const computationRequestSteps = 200_000_000
-/**
- * Maximum duration of a request with all its waits: beside a process that is busy with due runs, two seconds of a processor may
- * take minutes.
- */
-export const computationRequestMs = 30_000
-/** Additional steps for each line of a batch: as many as an ordinary rule takes, for any number of lines. */
-export const computationLineSteps = 2_000
+/** Maximum duration of one calculation of times: a preview, the count of a backfill, or `planAskedMax` jobs of a plan. */
+export const calculationMsMax = 2_000
+/** How long the thread of the calculations may take to start, and how long it is kept without one. */
+export const calculatorStartMsMax = 10_000
+export const calculatorIdleMs = 30_000

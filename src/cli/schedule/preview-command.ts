@@ -62,11 +62,9 @@ function previewCommand(frame: CommandFrame): Command {
 
 function previewHere({ schedule, from, count }: { schedule: unknown; from?: string; count: number }): ScheduleFire[] {
   const fromMs = from === undefined ? Date.now() : Date.parse(from)
-  const steps = previewOf(schedule as Record<string, unknown>, fromMs, count)
-  let step = steps.next()
-  while (!step.done) step = steps.next()
-  if (step.value.ok) return step.value.fires
-  throw new DuelogError('bad-usage', step.value.problems.map(({ message }) => message).join(' '))
+  const preview = previewOf(schedule as Record<string, unknown>, fromMs, count)
+  if (preview.ok) return preview.fires
+  throw new DuelogError('bad-usage', preview.problems.map(({ message }) => message).join(' '))
 }
 
 /** The time zone of a schedule, unless it is UTC. The server has accepted it. */

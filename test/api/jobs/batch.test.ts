@@ -7,8 +7,9 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { jsonReader } from '../../../src/api/http/json-body.ts'
 import { batchAnswer } from '../../../src/api/jobs/batch.ts'
 import { JobWrites } from '../../../src/api/jobs/job-writes.ts'
-import { ComputeQueue } from '../../../src/api/jobs/schedule-compute-queue.ts'
+import { ReadingTurns } from '../../../src/api/jobs/reading-turns.ts'
 import { batchGroupsMax, bodyBytesMax } from '../../../src/api/schemas/limits.ts'
+import { systemClock } from '../../../src/clock/clock.ts'
 import { DuelogError } from '../../../src/errors/errors.ts'
 import { atNoon, codecs, createSystem, MemoryLog, names } from '../system-in-memory.ts'
 
@@ -24,7 +25,7 @@ const send = async (payload: string | Buffer, system = createSystem()) => {
   return { answer, results, written: used.log.written }
 }
 
-const computation = new ComputeQueue({ requestSteps: Number.POSITIVE_INFINITY, restsAfter: 'searches' }).of()
+const turns = { reading: new ReadingTurns(systemClock), caller: 'one' }
 
 describe('POST /v1/jobs/batch', () => {
   it('answers 10,000 lines in order, and a bad line does not stop the others', async () => {
@@ -224,7 +225,7 @@ describe('POST /v1/jobs/batch', () => {
     process.on('unhandledRejection', note)
     onTestFinished(() => void process.off('unhandledRejection', note))
     const read = jsonReader((json, done) => done(null, JSON.parse(json)))
-    const answer = text(batchAnswer(body(), { writes, read, computation, onFault: () => {}, onEnd: async () => {} }))
+    const answer = text(batchAnswer(body(), { writes, read, ...turns, onFault: () => {}, onEnd: async () => {} }))
     await cut.promise
     // Node reports unhandled rejections at the end of a turn of the event loop.
     for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate)
@@ -232,58 +233,6 @@ describe('POST /v1/jobs/batch', () => {
     await expect(answer).rejects.toThrow('aborted')
     expect(unheard).toEqual([])
     expect(log.written).toHaveLength(batchGroupsMax)
-  })
-
-  describe('lines with expensive rules', () => {
-    const rule = (minute: number) =>
-      `FREQ=HOURLY;INTERVAL=1000;BYMONTH=2;BYMONTHDAY=29;BYDAY=SU,SA;BYMINUTE=${minute % 60};BYSECOND=${Math.floor(minute / 60)}`
-    const dear = (index: number): string =>
-      JSON.stringify({ id: `dear-${index}`, schedule: { rrule: rule(index), dtstart: 0 }, target: { handler: 'noop' } })
-    const toolsOf = (more: object) => {
-      const log = new MemoryLog()
-      const parts = { writer: log, codecs, names, partitions: 4 }
-      const writes = new JobWrites({ ...({} as ConstructorParameters<typeof JobWrites>[0]), ...parts })
-      const read = jsonReader((json, done) => done(null, JSON.parse(json)))
-      return { log, tools: { writes, read, computation, onFault: () => {}, onEnd: async () => {}, ...more } }
-    }
-    const group = (from: number, of: (index: number) => string = dear): Buffer =>
-      Buffer.from(`${Array.from({ length: 50 }, (_, index) => of(from + index)).join('\n')}\n`)
-
-    it('refuses the lines for which no search steps are left, and accepts any number of ordinary lines', async () => {
-      async function* lines(of: (index: number) => string): AsyncGenerator<Buffer> {
-        for (let from = 0; from < 150; from += 50) yield group(from, of)
-      }
-      const { tools, log } = toolsOf({ stepsMax: 100_000 })
-      const results = (await text(batchAnswer(lines(dear), tools)))
-        .trim()
-        .split('\n')
-        .map((each) => JSON.parse(each))
-      expect(results).toHaveLength(150)
-      const refused = results.filter(({ ok }) => !ok)
-      expect(refused.length).toBeGreaterThan(20)
-      expect(refused[0]).toMatchObject({ code: 'bad-request', detail: expect.stringContaining('search steps') })
-      expect(log.written).toHaveLength(150 - refused.length)
-      const ordinary = toolsOf({ stepsMax: 0 })
-      await text(
-        batchAnswer(
-          lines((index) => line(`j${index}`)),
-          ordinary.tools,
-        ),
-      )
-      expect(ordinary.log.written).toHaveLength(150)
-    })
-
-    it('ends when its caller has disconnected', async () => {
-      const gone = new AbortController()
-      const { tools, log } = toolsOf({ gone: gone.signal })
-      async function* body(): AsyncGenerator<Buffer> {
-        yield group(1_000)
-        gone.abort(new Error('gone'))
-        yield group(1_050)
-      }
-      await expect(text(batchAnswer(body(), tools))).rejects.toThrow('gone')
-      expect(log.written.length).toBeLessThan(60)
-    })
   })
 
   it('reads no further while the caller does not read the answers', async () => {
@@ -305,7 +254,7 @@ describe('POST /v1/jobs/batch', () => {
     const answer = batchAnswer(Readable.from(body(), { objectMode: true, highWaterMark: 1 }), {
       writes,
       read,
-      computation,
+      ...turns,
       onFault: () => {},
       onEnd: async () => {},
     })
