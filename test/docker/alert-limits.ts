@@ -297,13 +297,18 @@ const slow: Timeline[] = [
   ...gauge('DuelogRunsInPausedPools', 'duelog_runs_in_paused_pools{partition="1"}', { at: 0, above: 1, waits: hour }),
   ...steps('DuelogCannotJudge', 'duelog_audit_unjudged_total{reason="x"}', hour, 0, { reason: 'x' }),
   ...steps('DuelogAuditTrailLost', 'duelog_audit_lost_total', hour, 0),
-  ...[2, 3].map(
-    (restarts): Timeline => ({
-      ...{ alert: 'DuelogProcessRestarts', what: `${restarts} restarts`, labels: { instance: 'a:8080' } },
-      series: { process_start_time_seconds: (second) => Math.min(restarts, Math.max(0, Math.floor(second / minute) - 9)) },
-      // The first one leaves the window.
-      ...(restarts > 2 && { raised: [12 * minute, 40 * minute] as const }),
-    }),
+  // Of all, of the engine as the front shows it, and of a worker, whose number may be used again.
+  ...['', '{process="scheduler"}', '{process="executor-1"}'].flatMap((process) =>
+    [2, 3].map(
+      (restarts): Timeline => ({
+        ...{ alert: 'DuelogProcessRestarts', what: `${restarts} restarts ${process}`, labels: { instance: 'a:8080' } },
+        series: {
+          [`process_start_time_seconds${process}`]: (second) => Math.min(restarts, Math.max(0, Math.floor(second / minute) - 9)),
+        },
+        // The first one leaves the window.
+        ...(restarts > 2 && !process.includes('executor') && { raised: [12 * minute, 40 * minute] as const }),
+      }),
+    ),
   ),
 ]
 
