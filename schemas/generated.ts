@@ -630,7 +630,7 @@ export interface Retry {
   maxAttempts: number
   /** Delay before the next attempt. Exactly one of its fields is set. Default: {"list":[1000,5000,30000,120000,600000],"fixed":null,"linear":null,"exponential":null}. */
   backoff: Backoff
-  /** The run is not retried if its next attempt would be due more than maxAgeMs after its nominal time. Unit: ms. Default: null. */
+  /** The run is not retried if its next attempt would be due more than maxAgeMs after its nominal time. What it has waited counts: for a limit, a paused pool, or as a follow-up. It does not apply to redriven runs and to those of a backfill. Unit: ms. Default: null. */
   maxAgeMs: number | null
   /** Share of the delay that is random. It is chosen from the hash of job id, run and attempt, so a replay chooses the same. Default: 0. */
   jitter: number
@@ -702,7 +702,7 @@ export interface JobDefinition {
   catchUpMax: number
   /** An occurrence that fires later than this is a misfire. Unit: ms. Default: 1000. */
   misfireThresholdMs: number
-  /** An occurrence is due while an earlier run is still active. ALLOW: both run. SKIP: the occurrence is skipped. QUEUE_ONE: the first such occurrence waits, and runs when the other run has ended. CANCEL_PREVIOUS: the earlier run is cancelled. Default: "ALLOW". */
+  /** An occurrence is due while an earlier run is still active. ALLOW: both run. SKIP: the occurrence is skipped. QUEUE_ONE: the first such occurrence waits, and runs when the other run has ended. CANCEL_PREVIOUS: all active runs are cancelled, also follow-ups and those by command. Default: "ALLOW". */
   overlap: Overlap
   /** The largest number of active runs of the job, from any cause. A run that waits for a slot or for a start of its rateLimit is active. A TRIGGER or a REDRIVE above the limit is refused and shown at /why; follow-ups wait, at most 64 MiB of them. With overlap ALLOW a further occurrence is skipped and counted; with catchUp ALL it waits until a run ends. Default: 16. */
   maxConcurrentRuns: number
@@ -3340,7 +3340,7 @@ export const jobDefinitionSchema = {
             "unit": "ms",
             "minimum": 1,
             "maximum": 2592000000,
-            "doc": "The run is not retried if its next attempt would be due more than maxAgeMs after its nominal time."
+            "doc": "The run is not retried if its next attempt would be due more than maxAgeMs after its nominal time. What it has waited counts: for a limit, a paused pool, or as a follow-up. It does not apply to redriven runs and to those of a backfill."
           },
           {
             "name": "jitter",
@@ -3435,7 +3435,7 @@ export const jobDefinitionSchema = {
         ]
       },
       "default": "ALLOW",
-      "doc": "An occurrence is due while an earlier run is still active. ALLOW: both run. SKIP: the occurrence is skipped. QUEUE_ONE: the first such occurrence waits, and runs when the other run has ended. CANCEL_PREVIOUS: the earlier run is cancelled."
+      "doc": "An occurrence is due while an earlier run is still active. ALLOW: both run. SKIP: the occurrence is skipped. QUEUE_ONE: the first such occurrence waits, and runs when the other run has ended. CANCEL_PREVIOUS: all active runs are cancelled, also follow-ups and those by command."
     },
     {
       "name": "maxConcurrentRuns",

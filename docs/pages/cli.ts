@@ -33,7 +33,7 @@ export function cliPage(): string {
     [
       '## Job files',
       '',
-      '`duelog jobs apply` and `plan` read NDJSON (`.ndjson`, `.jsonl`, standard input) with one job per line and any length. They also read YAML or JSON (`.yaml`, `.yml`, `.json`) of at most 16 MiB, where each document is a job or a list of jobs. A job has the fields in [JOBS](JOBS.md), with its `id`, and at most 1 MiB. Files are UTF-8. A file that is not, or in which an id is there twice, is refused with its line before anything is sent; of what is piped, jobs before that line are applied.',
+      '`duelog jobs apply` and `plan` read NDJSON (`.ndjson`, `.jsonl`, standard input) with one job per line and any length. They also read YAML or JSON (`.yaml`, `.yml`, `.json`) of at most 16 MiB, where each document is a job or a list of jobs. A job has the fields in [JOBS](JOBS.md), with its `id`, and at most 1 MiB. Files are UTF-8. A file that is not, or in which an id is there twice (among the first 2,000,000), is refused with its line before anything is sent; of what is piped, jobs before that line are applied.',
     ].join('\n'),
     [
       '## What an audit proves',

@@ -124,7 +124,7 @@ export type Retry = {
   maxAttempts?: number
   /** Delay before the next attempt. Exactly one of its fields is set. */
   backoff?: Backoff
-  /** The run is not retried if its next attempt would be due more than maxAgeMs after its nominal time. Unit: ms. */
+  /** The run is not retried if its next attempt would be due more than maxAgeMs after its nominal time. What it has waited counts: for a limit, a paused pool, or as a follow-up. It does not apply to redriven runs and to those of a backfill. Unit: ms. */
   maxAgeMs?: number | null
   /** Share of the delay that is random. It is chosen from the hash of job id, run and attempt, so a replay chooses the same. */
   jitter?: number
@@ -174,7 +174,7 @@ export type JobDefinition = {
   catchUpMax?: number
   /** An occurrence that fires later than this is a misfire. Unit: ms. */
   misfireThresholdMs?: number
-  /** An occurrence is due while an earlier run is still active. ALLOW: both run. SKIP: the occurrence is skipped. QUEUE_ONE: the first such occurrence waits, and runs when the other run has ended. CANCEL_PREVIOUS: the earlier run is cancelled. */
+  /** An occurrence is due while an earlier run is still active. ALLOW: both run. SKIP: the occurrence is skipped. QUEUE_ONE: the first such occurrence waits, and runs when the other run has ended. CANCEL_PREVIOUS: all active runs are cancelled, also follow-ups and those by command. */
   overlap?: 'ALLOW' | 'SKIP' | 'QUEUE_ONE' | 'CANCEL_PREVIOUS'
   /** The largest number of active runs of the job, from any cause. A run that waits for a slot or for a start of its rateLimit is active. A TRIGGER or a REDRIVE above the limit is refused and shown at /why; follow-ups wait, at most 64 MiB of them. With overlap ALLOW a further occurrence is skipped and counted; with catchUp ALL it waits until a run ends. */
   maxConcurrentRuns?: number

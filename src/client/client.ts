@@ -25,7 +25,6 @@ import type {
   LimitInfo,
   PartitionInfo,
   PoolInfo,
-  Rejection,
   RunInfo,
   RunLine,
   Scheduled,
@@ -41,6 +40,8 @@ import type {
   DueFilter,
   HistoryFilter,
   JobFilter,
+  PlanOptions,
+  RejectionOptions,
   RunFilter,
   RunLogOptions,
   ScheduleOptions,
@@ -48,7 +49,7 @@ import type {
   WriteCondition,
 } from './options.ts'
 import type { RunPromise } from './run-promise.ts'
-import type { AnyJobFor, AnyPayloads, JobFor, JobTo, ResultOf, TargetFor } from './typed-job.ts'
+import type { AnyJobFor, AnyPayloads, JobFor, JobsTo, JobTo, ResultOf, TargetFor } from './typed-job.ts'
 
 /**
  * All that the HTTP API does. Each call rejects with a DuelogError: the code that the API answered, `unreachable` if no Duelog answers
@@ -75,13 +76,18 @@ export interface Client<Payloads extends object = AnyPayloads, Results extends o
     job: JobTo<Payloads, Target>,
     options?: ScheduleOptions,
   ): RunPromise<Scheduled, ResultOf<Results, Target>>
+  /** The same for jobs whose targets the compiler does not know. */
+  scheduleMany(
+    jobs: Iterable<JobFor<Payloads>> | AsyncIterable<JobFor<Payloads>>,
+    options?: RejectionOptions,
+  ): Promise<ScheduledMany>
   /**
    * Creates or replaces any number of jobs; the iterable is read no faster than they are written. Only an invalid job itself is rejected.
    * Rejects with `unreachable` if the connection breaks. The same jobs may be sent again: an id is scheduled once.
    */
-  scheduleMany(
-    jobs: Iterable<JobFor<Payloads>> | AsyncIterable<JobFor<Payloads>>,
-    options?: { onRejected?: ((rejection: Rejection) => void) | undefined },
+  scheduleMany<const Targets extends readonly TargetFor<Payloads>[]>(
+    jobs: JobsTo<Payloads, Targets>,
+    options?: RejectionOptions,
   ): Promise<ScheduledMany>
   /** Deletes a job: no further occurrence fires, and its active runs are cancelled. Rejects with `not-found`, `version-conflict`. */
   delete(id: string, options?: Pick<WriteCondition, 'ifMatch'>): Promise<void>
@@ -153,10 +159,12 @@ export interface Client<Payloads extends object = AnyPayloads, Results extends o
   deadLetter(id: string, runNo: number): Promise<DeadLetter | undefined>
   /** The next times of a schedule; nothing is written. `count`: 1 to 1,000, default 10. */
   preview(schedule: Job['schedule'], options?: { from?: Instant | undefined; count?: number | undefined }): Promise<DueTime[]>
+  /** The same for jobs whose targets the compiler does not know. */
+  plan(jobs: readonly JobFor<Payloads>[], options?: PlanOptions): Promise<Plan>
   /** What these definitions would change; nothing is written. At most 1,000 jobs. */
-  plan(
-    jobs: readonly JobFor<Payloads>[],
-    options?: { horizonMs?: number | undefined; maxFires?: number | undefined },
+  plan<const Targets extends readonly TargetFor<Payloads>[]>(
+    jobs: JobsTo<Payloads, Targets>,
+    options?: PlanOptions,
   ): Promise<Plan>
   /** Number of occurrences in the steps of a range. */
   forecast(
@@ -220,14 +228,19 @@ export interface KafkaClient<Payloads extends object = AnyPayloads> extends JobR
    * DuelogError `bad-definition`, `bad-job-id`, `payload-too-large` or `broker-unavailable`.
    */
   schedule<Target extends TargetFor<Payloads>>(job: JobTo<Payloads, Target>, options?: WriteCondition): Promise<Scheduled>
+  /** The same for jobs whose targets the compiler does not know. */
+  scheduleMany(
+    jobs: Iterable<JobFor<Payloads>> | AsyncIterable<JobFor<Payloads>>,
+    options?: RejectionOptions,
+  ): Promise<ScheduledMany>
   /**
    * Creates or replaces any number of jobs at the speed of the log; the iterable is read no faster than that. Only an invalid
    * job itself is rejected. Rejects with `broker-unavailable` if the log refuses; the message has the number of durable jobs.
    * The same jobs may be sent again: an id is scheduled once.
    */
-  scheduleMany(
-    jobs: Iterable<JobFor<Payloads>> | AsyncIterable<JobFor<Payloads>>,
-    options?: { onRejected?: ((rejection: Rejection) => void) | undefined },
+  scheduleMany<const Targets extends readonly TargetFor<Payloads>[]>(
+    jobs: JobsTo<Payloads, Targets>,
+    options?: RejectionOptions,
   ): Promise<ScheduledMany>
   /**
    * Deletes a job: no further occurrence fires, and its active runs are cancelled if their workers receive that in time.

@@ -131,7 +131,7 @@ class HttpClient implements Client, JobRecords {
   }
 
   async scheduleMany(
-    jobs: Parameters<Client['scheduleMany']>[0],
+    jobs: Iterable<Job> | AsyncIterable<Job>,
     options?: Parameters<Client['scheduleMany']>[1],
   ): Promise<ScheduledMany> {
     const onRejected = checkedOnRejected(options)
@@ -139,10 +139,8 @@ class HttpClient implements Client, JobRecords {
     const kafka = this.#kafka
     if (kafka !== undefined) return this.#during(() => kafka.scheduleMany(jobs, onRejected === undefined ? {} : { onRejected }))
     const checker = this.#checker
-    if (checker === undefined) return this.#upload(jobs as Iterable<Job>, onRejected)
-    return scheduleChecked(checker, jobs as Iterable<Job>, onRejected, (checked, { onRejected: refused }) =>
-      this.#upload(checked, refused),
-    )
+    if (checker === undefined) return this.#upload(jobs, onRejected)
+    return scheduleChecked(checker, jobs, onRejected, (checked, { onRejected: refused }) => this.#upload(checked, refused))
   }
 
   async #upload(jobs: Iterable<Job> | AsyncIterable<Job>, onRejected?: (rejection: Rejection) => void): Promise<ScheduledMany> {
@@ -322,8 +320,8 @@ class HttpClient implements Client, JobRecords {
     return (await this.#ask<{ fires: Awaited<ReturnType<Client['preview']>> }>('POST', '/v1/schedules/preview', { body })).fires
   }
 
-  async plan(jobs: readonly JobFor<AnyPayloads>[], options: Parameters<Client['plan']>[1] = {}): ReturnType<Client['plan']> {
-    return this.#ask('POST', '/v1/jobs/plan', { body: { jobs: jobs.map((job) => withJsonPayload(job as Job)), ...options } })
+  async plan(jobs: readonly Job[], options: Parameters<Client['plan']>[1] = {}): ReturnType<Client['plan']> {
+    return this.#ask('POST', '/v1/jobs/plan', { body: { jobs: jobs.map((job) => withJsonPayload(job)), ...options } })
   }
 
   forecast({ from, ...range }: Parameters<Client['forecast']>[0] = {}): ReturnType<Client['forecast']> {

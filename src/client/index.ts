@@ -39,6 +39,8 @@ export type {
   DueFilter,
   HistoryFilter,
   JobFilter,
+  PlanOptions,
+  RejectionOptions,
   RunFilter,
   RunLogOptions,
   ScheduleOptions,
@@ -47,4 +49,4 @@ export type {
 } from './options.ts'
 export { PayloadChecker } from './payload-checker.ts'
 export { type AwaitRun, RunFailedError, type RunPromise, runPromise } from './run-promise.ts'
-export type { AnyJobFor, AnyPayloads, JobFor, JobTo, ResultOf, TargetFor } from './typed-job.ts'
+export type { AnyJobFor, AnyPayloads, JobFor, JobsTo, JobTo, ResultOf, TargetFor } from './typed-job.ts'

@@ -66,15 +66,14 @@ class DefinitionWriter implements KafkaClient {
   }
 
   async scheduleMany(
-    jobs: Parameters<KafkaClient['scheduleMany']>[0],
+    jobs: Iterable<Job> | AsyncIterable<Job>,
     options?: Parameters<KafkaClient['scheduleMany']>[1],
   ): Promise<ScheduledMany> {
     const onRejected = checkedOnRejected(options)
     checkedJobs(jobs)
     const ports = await this.#ports()
-    const given = jobs as Iterable<Job> | AsyncIterable<Job>
-    if (ports.checker === undefined) return scheduleMany(ports, given, onRejected)
-    return scheduleChecked(ports.checker, given, onRejected, (checked, options) =>
+    if (ports.checker === undefined) return scheduleMany(ports, jobs, onRejected)
+    return scheduleChecked(ports.checker, jobs, onRejected, (checked, options) =>
       scheduleMany(ports, checked, options.onRejected),
     )
   }

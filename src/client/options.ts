@@ -1,6 +1,6 @@
 /** What the calls of a client take besides jobs and ids: conditions, waits, filters. */
 import type { Instant } from '../answers/index.ts'
-import type { JobInfo } from './answers.ts'
+import type { JobInfo, Rejection } from './answers.ts'
 import type { Job } from './job.ts'
 
 /** Which lines of a run. */
@@ -114,4 +114,18 @@ export interface HistoryFilter {
   minDurationMs?: number | undefined
   /** The same, at most. */
   maxDurationMs?: number | undefined
+}
+
+/** Options of `scheduleMany`. */
+export interface RejectionOptions {
+  /** Called for each job that is rejected. */
+  onRejected?: ((rejection: Rejection) => void) | undefined
+}
+
+/** Options of `plan`. */
+export interface PlanOptions {
+  /** How far ahead times are compared, in ms. */
+  horizonMs?: number | undefined
+  /** Most times of a job that are compared. */
+  maxFires?: number | undefined
 }

@@ -30,6 +30,11 @@ export type JobTo<Payloads extends object, Target> = string extends keyof Payloa
   ? Job
   : Omit<Job, 'target' | 'payload'> & { target: Target & NoOther<Target, TargetFor<Payloads>> } & PayloadTo<Payloads, Target>
 
+/** Jobs with these targets, in an array that is written where it is given: the compiler names the field of the job that is wrong. */
+export type JobsTo<Payloads extends object, Targets extends readonly unknown[]> = {
+  [At in keyof Targets]: JobTo<Payloads, Targets[At]>
+}
+
 /** The compiler looks for unknown fields only in types that are not inferred. */
 type NoOther<Given, Shape> = Given extends object
   ? { [Field in keyof Given]: Field extends FieldOf<Shape> ? NoOther<Given[Field], At<Shape, Field>> : never }

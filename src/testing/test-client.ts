@@ -22,6 +22,7 @@ import {
   checkedSkip,
   checkedTrigger,
   createKafkaClient,
+  type Job,
   type JobFor,
   type JobInfo,
   type KafkaClient,
@@ -149,7 +150,7 @@ export class TestClient implements ClientCalls<AnyPayloads> {
   }
 
   scheduleMany(
-    jobs: Parameters<Client['scheduleMany']>[0],
+    jobs: Iterable<Job> | AsyncIterable<Job>,
     options?: Parameters<Client['scheduleMany']>[1],
   ): Promise<ScheduledMany> {
     return this.#after(() => this.#kafka.scheduleMany(jobs, options))

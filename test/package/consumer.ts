@@ -32,6 +32,22 @@ export async function scheduling(): Promise<void> {
   await client.schedule({ id: 'f', schedule, target: { handler: 'send-report' } })
   // @ts-expect-error: no such handler
   await client.schedule({ id: 'g', schedule, target: { handler: 'send-rapport' } })
+  const known = { id: 'h', schedule, target: { handler: 'tick' } } as const
+  const misspelt = { id: 'i', schedule, target: { handler: 'send-report' } } as const
+  // @ts-expect-error: the payload of another handler, beside a job that is right
+  await client.scheduleMany([known, { ...misspelt, payload: { from: 'a@example.org' } }])
+  await client.scheduleMany([
+    known,
+    {
+      id: 'i',
+      schedule,
+      target: { handler: 'send-report' },
+      // @ts-expect-error: the same in a literal is said of the field
+      payload: { from: 'a@example.org' },
+    },
+  ])
+  const listed: JobFor<Payloads>[] = [known]
+  await client.scheduleMany(new Set(listed))
   await client.close()
 }
 
