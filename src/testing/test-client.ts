@@ -328,7 +328,7 @@ export class TestClient implements ClientCalls<AnyPayloads> {
     if (refused !== undefined)
       throw new DuelogError(
         'command-refused',
-        `The ${commandNoun(type)} of job ${JSON.stringify(id)} was not carried out. ${refused.text}`,
+        `The ${commandNoun(command)} of job ${JSON.stringify(id)} was not carried out. ${refused.text}`,
       )
     const made = [...job.active, ...this.#parts.history.ended(id)].find((run) => run.commandId === commandId)
     const runId = made === undefined ? null : `${id}/${made.runNo}`

@@ -82,9 +82,9 @@ export function answerTo(before: Job, input: Input, { job, refusal }: Decision):
   return { outcome: 'rejected', reason: `A record of the kind ${input.kind} gets no receipt.` }
 }
 
-function commandAnswer(job: Job, { type }: JobCommand, refusal: string | undefined): Answer {
+function commandAnswer(job: Job, command: JobCommand, refusal: string | undefined): Answer {
   if (refusal !== undefined)
-    return { outcome: 'rejected', reason: `The ${commandNoun(type)} was dropped: ${reasonText(refusal)}.` }
+    return { outcome: 'rejected', reason: `The ${commandNoun(command)} was dropped: ${reasonText(refusal)}.` }
   return { outcome: 'accepted', nextFireAt: job.state?.nextFireAt ?? null }
 }
 

@@ -18,5 +18,6 @@ const commands: Record<string, string> = {
 /** What follows the subject, such as `waits for its retry`. Later versions of the server may have other states. */
 export const stateWords = (state: string): string => (Object.hasOwn(predicates, state) ? `${predicates[state]}` : `is ${state}`)
 
-/** A command as a noun. */
-export const commandNoun = (type: string): string => (Object.hasOwn(commands, type) ? `${commands[type]}` : type)
+/** A command as a noun. A CANCEL_RUN without a run skips an occurrence. */
+export const commandNoun = ({ type, runNo = 0 }: { type: string; runNo?: number | null | undefined }): string =>
+  type === 'CANCEL_RUN' && runNo === null ? 'skip' : Object.hasOwn(commands, type) ? `${commands[type]}` : type

@@ -18,7 +18,7 @@ const dead = (runNo: number) => ({ ...finishedRun(runNo), status: 'DEAD' as cons
 /** The commands as sentences name them. */
 const nouns = {
   ...{ TRIGGER: 'trigger', PAUSE: 'pause', RESUME: 'resumption', CANCEL: 'cancellation', BACKFILL: 'backfill' },
-  ...{ CANCEL_RUN: 'cancellation of a run', REDRIVE: 'redrive' },
+  ...{ CANCEL_RUN: 'cancellation of a run', REDRIVE: 'redrive', SKIP: 'skip' },
 }
 
 describe('the end of a job or a run', () => {
@@ -99,11 +99,20 @@ describe('a retry', () => {
   })
 })
 
+it('a redrive of a run that was redriven before says so, as its page does', async () => {
+  await using system = createSystem()
+  system.add('a', { deadRuns: [2] })
+  const detail = 'There is no dead run a/1: it was redriven or discarded, or there was no room to keep it.'
+  expect((await post(system, '/v1/runs/a/1/redrive')).json()).toMatchObject({ code: 'not-found', detail })
+  expect((await system.api.instance.inject('/v1/dead-letters/a/1')).json()).toMatchObject({ code: 'not-found', detail })
+})
+
 describe('a command that the owner refuses', () => {
   it.each([
     ['BACKFILL', '/v1/jobs/a/backfill', { from: 0, to: 1 }],
     ['TRIGGER', '/v1/jobs/a/trigger'],
     ['CANCEL_RUN', '/v1/runs/a/3/cancel'],
+    ['SKIP', '/v1/jobs/a/skip', { at: '2030-01-01T00:00:00Z' }],
     ['REDRIVE', '/v1/runs/a/2/redrive'],
   ] as const)('is answered with 409 and why: %s', async (type, url, body?: object) => {
     await using system = createSystem()

@@ -214,6 +214,44 @@ describe('an audit holds nothing against', () => {
       .run(2, 2, { next: 3 })
     expect(await findings(ran.state(at(2.6), { queuedFor: null }), { now: at(2.7) })).toEqual([])
   })
+  it('instants that an interval excludes', async () => {
+    const target = { handler: 'noop' }
+    const defined = (exdates: number[]) => {
+      const history = new History().define({ schedule: { everyMs: minute, exdates }, target })
+      let runNo = 0
+      for (const each of [2, 3, 5, 8, 9])
+        history.run(++runNo, each, { next: ({ 3: 5, 5: 8 } as Record<number, number>)[each] ?? each + 1 })
+      return history
+    }
+    expect(await judged(defined([1, 4, 6, 7].map(at)).logged)).toMatchObject({ findings: [], occurrences: 5 })
+    expect(await kinds(defined([at(1), at(4), at(6)]))).toEqual(['missed'])
+  })
+  it('runs from before a pause, where the many that make up for it are read before their states', async () => {
+    const history = new History().define()
+    for (const each of [1, 2, 3]) history.run(each, each)
+    history.state(at(3) + 50, { status: 'PAUSED' })
+    for (let each = 4; each <= 40; each++) history.dispatch(each, 40, { scheduledFor: at(each), dueAt: at(each) })
+    const { ledger, findings: found } = ledgerOf()
+    await ledger.restore()
+    const now = at(41)
+    await ledger.take(
+      history.logged.map(({ fact }) => fact),
+      now,
+    )
+    await ledger.settle(presentAt(at(40) - 60))
+    const read = history.logged.length
+    const active = Array.from({ length: 37 }, (_, index) =>
+      activeRun(index + 4, 40, 7, { scheduledFor: at(index + 4), dueAt: at(index + 4) }),
+    )
+    history.state(at(40) - 50, { status: 'ACTIVE', runNo: 40, scheduledRuns: 40, nextFireAt: at(41), active })
+    await ledger.take(
+      history.logged.slice(read).map(({ fact }) => fact),
+      now,
+    )
+    await ledger.settle(presentAt(now - 1))
+    expect(found).toEqual([])
+    expect(ledger.tally.occurrences).toBe(40)
+  })
   it('states that compaction has taken: the last ten ends of runs are kept, and nothing is said of those before', async () => {
     const { logged } = ninth()
     const history = new History().define()

@@ -45,7 +45,7 @@ export class Commands {
     }
     const [after, why] = await owners.ask(partition, (owner) => Promise.all([owner.job(partition, id), owner.why(partition, id)]))
     if (after === undefined) throw jobNotFound(id)
-    throwIfRefused(id, type, commandId, why)
+    throwIfRefused(id, { runNo: null, ...more, type }, commandId, why)
     return { commandId, applied: true, reason: after.reason, status: after.status }
   }
 
@@ -69,7 +69,7 @@ export class Commands {
     const run = [...after.active, after.lastRun, ...(runs?.active ?? []), ...(runs?.finished ?? [])].find(
       (candidate) => candidate?.commandId === commandId,
     )
-    throwIfRefused(id, type, commandId, why)
+    throwIfRefused(id, { type }, commandId, why)
     // It ran and ended, and is no longer kept because many have ended since.
     if (run == null) return { commandId, applied: true, runId: null, reason: after.reason, status: after.status }
     const made = { commandId, applied: true, runId: runIdOf(id, run.runNo), reason: null, status: after.status }
@@ -88,12 +88,17 @@ export function keyOf({ headers }: FastifyRequest): string | undefined {
 }
 
 /** The owner stores in the job which of the last commands it refused, and why. */
-function throwIfRefused(id: string, type: JobCommandType, commandId: string, why: WhyView | undefined): void {
+function throwIfRefused(
+  id: string,
+  command: Parameters<typeof commandNoun>[0],
+  commandId: string,
+  why: WhyView | undefined,
+): void {
   const refused = why?.reasons.find((reason) => reason.commandId === commandId)
   if (refused === undefined) return
   const next = refused.code === 'max-concurrent-runs' ? ' Send it again when one of them has ended.' : ''
   throw new DuelogError(
     'command-refused',
-    `The ${commandNoun(type)} of job ${JSON.stringify(id)} was not carried out. ${refused.text}${next}`,
+    `The ${commandNoun(command)} of job ${JSON.stringify(id)} was not carried out. ${refused.text}${next}`,
   )
 }

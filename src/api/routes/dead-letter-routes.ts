@@ -111,7 +111,7 @@ function deadRunJson({ place, job, run, input }: DeadRun, role: Role | null) {
   return input === null ? [] : deadRunToJson(input)
 }
 
-function notKept(jobId: string, runNo: number): DuelogError {
+export function notKept(jobId: string, runNo: number): DuelogError {
   const text = `There is no dead run ${runIdOf(jobId, runNo)}: it was redriven or discarded, or there was no room to keep it.`
   return new DuelogError('not-found', text)
 }

@@ -8,6 +8,7 @@ import type { ApiContext } from '../context/index.ts'
 import { runIdOf } from '../http/index.ts'
 import { Commands, keyOf, type RunWait } from '../jobs/index.ts'
 import { cancelRunSchema, redriveRunSchema, retryRunSchema } from '../schemas/index.ts'
+import { notKept } from './dead-letter-routes.ts'
 
 interface OneRun {
   Params: { jobId: string; runNo: number }
@@ -29,7 +30,7 @@ export function runCommandRoutes(instance: FastifyInstance, context: ApiContext)
         const left = hasLeft(job, runNo)
         if (left !== undefined) throw left
         // It may be a repeat of an executed command: only the owner knows.
-        if (key === undefined) throw notFound(jobId, runNo, 'active')
+        if (key === undefined) throw notActive(jobId, runNo)
       }
       return commands.carryOut(job.id, 'CANCEL_RUN', { runNo, actor: request.actor }, reply, key)
     },
@@ -44,7 +45,7 @@ export function runCommandRoutes(instance: FastifyInstance, context: ApiContext)
       const job = await commands.existing(jobId, (found) => stateIn(found) === 'RETRY_WAIT')
       const key = keyOf(request)
       const state = stateIn(job)
-      if (key === undefined && state === undefined) throw notFound(jobId, runNo, 'active')
+      if (key === undefined && state === undefined) throw notActive(jobId, runNo)
       if (key === undefined && state !== 'RETRY_WAIT') {
         const text = `Run ${runIdOf(jobId, runNo)} ${stateWords(state ?? '')} and does not wait for a retry.`
         throw new DuelogError('command-refused', text)
@@ -61,7 +62,7 @@ export function runCommandRoutes(instance: FastifyInstance, context: ApiContext)
       const isDead = ({ deadRuns }: JobView): boolean => deadRuns.includes(runNo)
       const job = await commands.existing(jobId, isDead)
       const key = keyOf(request)
-      if (key === undefined && !isDead(job)) throw notFound(jobId, runNo, 'dead')
+      if (key === undefined && !isDead(job)) throw notKept(jobId, runNo)
       return commands.makeRun(request, reply, job.id, 'REDRIVE', { runNo, actor: request.actor })
     },
   )
@@ -74,5 +75,5 @@ function hasLeft({ id, definition, runNo: lastRunNo }: JobView, runNo: number): 
   return new DuelogError('not-tracked', `${text} POST /v1/jobs/{id}/cancel prevents further runs.`)
 }
 
-const notFound = (jobId: string, runNo: number, kind: string): DuelogError =>
-  new DuelogError('not-found', `There is no ${kind} run ${runIdOf(jobId, runNo)}, or it is older than the runs that are kept.`)
+const notActive = (jobId: string, runNo: number): DuelogError =>
+  new DuelogError('not-found', `There is no active run ${runIdOf(jobId, runNo)}, or it is older than the runs that are kept.`)

@@ -42,13 +42,14 @@ export function occurrenceAfter(spec: PlanSpec, anchorAt: number, after: number)
   if (schedule.at !== null) return schedule.at >= (startAt ?? schedule.at) ? withinRange(schedule.at) : null
   if (schedule.delayMs !== null) return withinRange(Math.max(anchorAt + schedule.delayMs, startAt ?? 0))
   if (schedule.everyMs === null) return nextFire(spec, anchorAt, after)
-  const { everyMs, anchor } = schedule
+  const { everyMs, anchor, exdates } = schedule
   const base = anchor ?? startAt ?? anchorAt
   const opens = startAt !== null && startAt >= anchorAt ? startAt : anchorAt + 1
   const least = Math.max(after + 1, opens, anchor !== null && anchor > anchorAt ? anchor : opens)
   // A remainder in place of a division: the first point of the grid that is not before `least`.
   const rest = (((base - least) % everyMs) + everyMs) % everyMs
-  const at = least + rest
+  let at = least + rest
+  while (exdates.includes(at)) at += everyMs
   return at <= last ? at : null
 }
 
@@ -152,7 +153,8 @@ export function doubleOccurrences(account: JobAccount, findings: Findings): void
 /** Forgets judged runs except the last ones, so that a duplicate of a recent run is still recognized. */
 export function trimFired(account: JobAccount): void {
   const since = account.calendar?.since ?? unknown
-  const open = account.state?.status === 'ACTIVE' && account.state.nextFireAt !== null
+  // A job that does not fire now may be resumed: what fired before is then judged with what fires after it.
+  const open = account.state !== undefined && account.state.status !== 'COMPLETED' && account.state.nextFireAt !== null
   if (account.fired.length <= firedKept) return
   const sorted = account.fired.sort(([a], [b]) => a - b)
   const kept = sorted.findIndex(([nominal]) => nominal >= since)
