@@ -58,7 +58,9 @@ describe('the grid of the calendar', () => {
   })
 
   it('shows small counts beside large ones, and an even load as pale', () => {
-    expect([0, 1, 10, 1_000, 1_000_000].map((due) => levelOf(due, { least: 1, most: 1_000_000 }, 5))).toEqual([0, 1, 1, 3, 5])
+    expect([0, 1, 10, 1_000, 1_000_000].map((due) => levelOf(due, { least: 1, most: 1_000_000, even: 0 }, 5))).toEqual([
+      0, 1, 1, 3, 5,
+    ])
     const load = [3, ...Array.from({ length: 100 }, (_, index) => 540 + (index % 40)), 721]
     const scale = scaleOf(load)
     expect(levelOf(560, scale, 5)).toBe(1)
@@ -67,5 +69,10 @@ describe('the grid of the calendar', () => {
     expect([240, 250, 260].map((due) => levelOf(due, even, 5))).toEqual([1, 1, 1])
     const bursts = scaleOf([300, 300, 300, 28_898])
     expect([300, 28_898].map((due) => levelOf(due, bursts, 5))).toEqual([1, 5])
+  })
+
+  it('shows rare jobs beside those of each second, which are due equally often in each cell', () => {
+    const scale = scaleOf([59, ...Array.from({ length: 20 }, () => 300), 301, 304, 330])
+    expect([300, 301, 304, 330].map((due) => levelOf(due, scale, 5))).toEqual([1, 2, 3, 5])
   })
 })

@@ -65,20 +65,27 @@ export interface Scale {
   /** Counts drawn palest and darkest. */
   least: number
   most: number
+  /** What most cells have exactly, as by jobs that run each second: only what is due beside it is told apart. 0: there is no such number. */
+  even: number
 }
 
 /** The scale of what is shown. The first cell is left out, because a part of it is over. */
 export function scaleOf(dues: readonly number[]): Scale {
   const counted = (dues.length > 1 ? dues.slice(1) : dues).filter((due) => due > 0).sort((a, b) => a - b)
   const least = counted[Math.floor(counted.length * quietShare)] ?? 1
-  return { least, most: Math.max(...dues, Math.ceil(least * contrastMin)) }
+  const isEven = counted.filter((due) => due === least).length > counted.length / 2
+  const most = Math.max(...dues, 0)
+  if (isEven && most > least) return { least, most, even: least }
+  return { least, most: Math.max(most, Math.ceil(least * contrastMin)), even: 0 }
 }
 
 /** From 0 (nothing due) to `levels` (the most). Logarithmic, because one large burst would otherwise hide all other counts. */
-export function levelOf(due: number, { least, most }: Scale, levels: number): number {
+export function levelOf(due: number, { least, most, even }: Scale, levels: number): number {
   if (due <= 0) return 0
-  const share = due <= least ? 0 : Math.log(due / least) / Math.log(most / least)
-  return Math.min(levels, 1 + Math.floor(share * levels))
+  if (due <= least) return 1
+  const share = even > 0 ? Math.log1p(due - even) / Math.log1p(most - even) : Math.log(due / least) / Math.log(most / least)
+  const palest = even > 0 ? 2 : 1
+  return Math.min(levels, palest + Math.floor(share * (levels + 1 - palest)))
 }
 
 const two = (value: number): string => String(value).padStart(2, '0')
