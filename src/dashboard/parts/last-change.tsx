@@ -21,7 +21,7 @@ export function LastChange({ job: { id, etag, status } }: { job: Job }) {
     <div>
       <dt>Changed last</dt>
       <dd>
-        {known?.byProducer && <>definition by a producer, to the topic jobs; by the API </>}
+        {known?.byProducer && <>definition by a producer, to the topic jobs; the last by the API: </>}
         {known !== undefined && last === undefined && <span class="none">by a producer, to the topic jobs, or long ago</span>}
         {last !== undefined && (
           <>
