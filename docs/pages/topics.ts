@@ -24,7 +24,7 @@ import {
 } from '../../src/kafka/avro/foreign-schemas.ts'
 import { replyHeaders, sourceHeader } from '../../streams/jobs/receipt.ts'
 import { observedDeleteAtHeader, observedOffsetHeader, onlyNewHeader, onlyOverHeader } from '../../streams/state/condition.ts'
-import { movedHeader } from '../../streams/topics/log-records.ts'
+import { appendedAtHeader, movedHeader } from '../../streams/topics/log-records.ts'
 import { type TopicPlan, topicNames, topicPlans } from '../../streams/topics/topics.ts'
 import { fieldTable } from './fields.ts'
 import { code, heading, page, table } from './markdown.ts'
@@ -115,6 +115,10 @@ const namesOfOthers = [
     'headers of a record on `jobs` that asks for a receipt, see [TARGETS](TARGETS.md)',
   ],
   [code(sourceHeader), 'header of a definition that was made from a foreign schedule: the offset of that record'],
+  [
+    code(appendedAtHeader),
+    'header of a definition that a restore, `duelog carry` or a move to another partition has copied: its first append time, epoch ms, from which delays, intervals and `dedupWindowMs` count. A time later than that of the broker is ignored',
+  ],
   [code(movedHeader), 'header of the tombstone that a definition left behind when it was moved to the partition of its job'],
 ]
 

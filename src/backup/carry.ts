@@ -8,7 +8,15 @@ import { firstOffset } from '../../streams/backup/index.ts'
 import { validateJobId } from '../../streams/definitions/index.ts'
 import { sourceHeader, sourceOf } from '../../streams/jobs/index.ts'
 import { observedOffsetHeader, onlyOverHeaders, onlyOverOf } from '../../streams/state/index.ts'
-import { markHeader, movedHeader, partitionOf, type TopicNames, topicNames } from '../../streams/topics/index.ts'
+import {
+  appendedAtHeader,
+  appendedAtOf,
+  markHeader,
+  movedHeader,
+  partitionOf,
+  type TopicNames,
+  topicNames,
+} from '../../streams/topics/index.ts'
 import { type Cluster, type ClusterOptions, clusterOf, topicPrefixDefault } from '../cluster/index.ts'
 import { DuelogError } from '../errors/index.ts'
 import type { Batch, GroupReader, LogAdmin, RecordIn, RecordOut, TopicPartition, TransactionalWriter } from '../ports/index.ts'
@@ -66,7 +74,7 @@ export async function carry({ cluster, fromPrefix, follow, onProgress, signal }:
       // Batches of several partitions may come at once, and a transaction follows the one before.
       onBatch: (batch) => {
         turn = turn.then(async () => {
-          carried += await write(batch, target)
+          carried += await carryBatch(batch, target)
           onProgress(carried)
           passed(batch, batch.next ?? (batch.records.at(-1)?.offset ?? -1) + 1)
         })
@@ -108,7 +116,7 @@ interface Target {
 }
 
 /** One transaction. Resolves with the number of records. */
-async function write({ topic, partition, records, next }: Batch, target: Target): Promise<number> {
+export async function carryBatch({ topic, partition, records, next }: Batch, target: Target): Promise<number> {
   const { writer, groupId, from, to, partitions, taken, reached } = target
   const place = `${topic}/${partition}`
   const fresh = records.filter((record) => record.offset >= (reached.get(place) ?? 0))
@@ -117,8 +125,10 @@ async function write({ topic, partition, records, next }: Batch, target: Target)
     const { key, value, headers } = record
     if (key === null || isOfOwner(record) || validateJobId(key) !== undefined) continue
     if (taken.has(sourceOf(headers[sourceHeader])?.topic ?? '')) continue
-    const topicTo = topic === from.jobs ? to.jobs : to.commands
-    out.push({ topic: topicTo, partition: partitionOf(key, partitions), key, value, headers: withoutOffset(headers) })
+    const copy = { key, value, partition: partitionOf(key, partitions) }
+    const time = { [appendedAtHeader]: String(appendedAtOf(record)) }
+    if (topic === from.jobs) out.push({ topic: to.jobs, ...copy, headers: { ...withoutOffset(headers), ...time } })
+    else out.push({ topic: to.commands, ...copy, headers })
   }
   const offset = next ?? (records.at(-1)?.offset ?? -1) + 1
   if (fresh.length > 0) await writer.commit(out, { groupId, positions: [{ topic, partition, offset }] })

@@ -20,7 +20,7 @@ export interface DecodedJob {
   ends: FinishedRun[]
   events: ExecutionEvent[]
   commands: { value: Buffer; headers: Record<string, Buffer> }[]
-  /** Whether a pending record names its definition by offset. */
+  /** Whether a pending record names a definition by offset. */
   hasConditions: boolean
 }
 

@@ -4,6 +4,7 @@ import type { Execution, ExecutionEvent, FinishedRun, FollowUp, FollowUpQueue, J
 import type { JobsRecord } from '../../streams/backup/index.ts'
 import { unreadableState } from '../../streams/jobs/index.ts'
 import { type KnownDefinition, storedDefinition } from '../../streams/state/index.ts'
+import { appendedAtOf } from '../../streams/topics/index.ts'
 import { DuelogError, messageOf } from '../errors/index.ts'
 import type { Codecs } from '../kafka/index.ts'
 import { knownDefinition } from '../ports/index.ts'
@@ -21,7 +22,8 @@ export class PartDecoder {
   }
 
   async record({ rest, value }: PartEntry): Promise<JobsRecord> {
-    const { timestampMs: appendedAt, decided, value: bytes, headers } = deserialize(value) as PackedInput
+    const { timestampMs, decided, value: bytes, headers } = deserialize(value) as PackedInput
+    const appendedAt = appendedAtOf({ timestampMs, headers })
     const offset = offsetOfKey(rest)
     const place = { offset, appendedAt, bytes: Buffer.from(bytes ?? []) }
     const definition = bytes === null ? undefined : await knownDefinition(this.#codecs, place)

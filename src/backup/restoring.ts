@@ -4,19 +4,17 @@
  */
 import { deserialize } from 'node:v8'
 import type { KeyStarts, StateEntryInput } from '../../schemas/index.ts'
-import { firstOffset, type KeyUse, mergedStarts } from '../../streams/backup/index.ts'
+import { firstOffset, type KeyUse, mergedStarts, restoredHeaders } from '../../streams/backup/index.ts'
 import {
   addLimitKeys,
   isOutdated,
   type LimitKeys,
-  onlyOverHeaders,
-  onlyOverOf,
   positionKey,
   restoringKey,
   slotsKey,
   startsKey,
 } from '../../streams/state/index.ts'
-import { keyPartitionOf, markHeader, markKey, partitionOf } from '../../streams/topics/index.ts'
+import { appendedAtHeader, keyPartitionOf, markHeader, markKey, partitionOf } from '../../streams/topics/index.ts'
 import type { Cluster } from '../cluster/index.ts'
 import { DuelogError } from '../errors/index.ts'
 import { type Codecs, codecsOfSchemas } from '../kafka/index.ts'
@@ -49,7 +47,7 @@ export class Restoring {
   readonly #file: Codecs
   /** Next offset of `jobs` in each partition. */
   readonly ends: number[]
-  /** Of jobs with a pending record that names a definition in its condition: offsets of their definitions in the old log and in the new one. */
+  /** Of jobs with a pending record that names a definition: offsets of their definitions in the old log and in the new one. */
   readonly #known = new Map<string, Map<number, number>>()
   readonly #batch: Frame[][] = []
   #job: Frame[] = []
@@ -166,7 +164,8 @@ export class Restoring {
     for (const { id, definition } of decoded) {
       if (definition === undefined) continue
       const value = definition.spec === undefined ? definition.bytes : codecs.definition.encode(definition.spec)
-      definitions.push({ topic: cluster.names.jobs, partition: partitionOf(id, partitions), key: id, value })
+      const headers = { [appendedAtHeader]: String(definition.appendedAt) }
+      definitions.push({ topic: cluster.names.jobs, partition: partitionOf(id, partitions), key: id, value, headers })
     }
     const offsets = await this.#append(definitions)
     const records: RecordOut[] = []
@@ -255,18 +254,12 @@ export class Restoring {
     for (const { meta, body } of frames) {
       const id = String(meta.id)
       const value = meta.tombstone ? null : meta.raw ? body : codecs.definition.encode(await this.#file.definition.decode(body))
-      const headers = this.#conditions(id, buffersOf(meta.headers as Record<string, string>))
+      const named = restoredHeaders(buffersOf(meta.headers as Record<string, string>), this.#known.get(id))
+      const headers = { ...named, [appendedAtHeader]: String(meta.appendedAt) }
       records.push({ topic: cluster.names.jobs, partition: partitionOf(id, partitions), key: id, value, headers })
     }
     const offsets = await this.#append(records)
     for (const [at, { meta }] of frames.entries()) this.#known.get(String(meta.id))?.set(Number(meta.offset), offsets[at] ?? -1)
-  }
-
-  /** A condition names the offset of a definition, which is another one now. */
-  #conditions(id: string, headers: Record<string, Buffer>): Record<string, Buffer | string> {
-    const condition = onlyOverOf(headers)
-    if (typeof condition !== 'number') return headers
-    return { ...headers, ...onlyOverHeaders(this.#known.get(id)?.get(condition) ?? firstOffset - 1) }
   }
 
   /** Resolves with the offset of each record. Records of `jobs` only. */

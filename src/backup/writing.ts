@@ -3,7 +3,7 @@ import { deserialize } from 'node:v8'
 import type { FollowUp, JobState, OperationRecord } from '../../schemas/index.ts'
 import { capturedJob, effective, followUpOf, isOfCopy, type JobsRecord } from '../../streams/backup/index.ts'
 import { queueOf } from '../../streams/runs/index.ts'
-import { forgotten, type KnownDefinition, onlyOverOf } from '../../streams/state/index.ts'
+import { forgotten, type KnownDefinition, namesOffset } from '../../streams/state/index.ts'
 import { partitionOf } from '../../streams/topics/index.ts'
 import { type Codecs, codecsOfSchemas, ownSchemas } from '../kafka/index.ts'
 import { type BackupWriter, kinds, textsOf } from './backup-file.ts'
@@ -111,7 +111,7 @@ export class Writing {
     const state =
       stateEntry === undefined
         ? undefined
-        : await this.#decoder.state(id, stateEntry.value, retained ?? records.at(-1)?.definition)
+        : await this.#decoder.state(id, stateEntry.value, retained ?? records.findLast(({ decided }) => decided)?.definition)
     const events = await this.#decoder.events(of(parts.event))
     const job = capturedJob({ id, state, retained, records, events })
     const commands = await this.#commands(of(parts.command))
@@ -120,7 +120,7 @@ export class Writing {
     const { queue, pages } = queueOf(followUps.kept, waiting?.lookAt ?? null)
     if (job.definition === undefined && job.state === undefined && job.pending.length + commands.length === 0) return
     const put = this.#writer
-    const conditions = job.pending.some(({ headers }) => typeof onlyOverOf(headers) === 'number')
+    const conditions = job.pending.some(({ headers }) => namesOffset(headers))
     await put.put(kinds.job, conditions ? { id, conditions } : { id })
     if (job.definition !== undefined) {
       this.#counts.jobs++

@@ -42,7 +42,7 @@ export interface CapturedJob {
   id: string
   definition: KnownDefinition | undefined
   state: JobState | undefined
-  /** Records of `jobs` that the next owner has to decide. */
+  /** Records of `jobs` that the next owner has to decide. A tombstone that an owner wrote is one of them: what comes after it meets no job. */
   pending: JobsRecord[]
   /**
    * Reports that count by the state. Others would be stale, or would count for a run of the same number that comes later, or for one that was
@@ -57,8 +57,7 @@ export function capturedJob({ id, state, retained, records, events }: LoggedJob)
   if (retained !== undefined && (job.definition?.offset ?? -1) < retained.offset) job = { ...job, definition: retained }
   const pending: JobsRecord[] = []
   for (const record of records) {
-    // The owner writes the tombstone of a completed job again when it is due.
-    if (record.decided || record.headers[observedOffsetHeader] !== undefined) continue
+    if (record.decided) continue
     const after = pending.length === 0 ? followed(job, record) : undefined
     if (after === undefined) pending.push(record)
     else job = after

@@ -9,4 +9,4 @@ export {
   type LoggedJob,
 } from './captured-job.ts'
 export { mergedStarts } from './merged-limits.ts'
-export { type BackedUpJob, firstOffset, type KeyUse, type RestoredJob, restoredJob } from './restored-job.ts'
+export { type BackedUpJob, firstOffset, type KeyUse, type RestoredJob, restoredHeaders, restoredJob } from './restored-job.ts'

@@ -6,6 +6,9 @@ import type { ActiveRun, Execution, ExecutionEvent, FinishedRun, JobState } from
 import {
   type Job,
   type KnownDefinition,
+  observedOffsetHeader,
+  onlyOverHeaders,
+  onlyOverOf,
   pristineState,
   slotKeysOf,
   slotLimitOf,
@@ -72,6 +75,24 @@ export function restoredJob(
 function newOffset(specOffset: number, inForce: number | undefined, offset: number): number {
   if (inForce === undefined) return firstOffset - 1
   return specOffset === inForce ? offset : offset - 1
+}
+
+/**
+ * Headers of a pending record in the new log. `known`: new offsets of definitions of its job, by the old ones in their order. A condition
+ * names one of them. An owner's tombstone names one too, or a later one that was dropped.
+ */
+export function restoredHeaders(
+  headers: Record<string, Buffer>,
+  known: ReadonlyMap<number, number> = new Map(),
+): Record<string, Buffer | string> {
+  const [condition, observed] = [onlyOverOf(headers), headers[observedOffsetHeader]]
+  const newOf = (isNamed: (offset: number) => boolean): number =>
+    [...known].findLast(([offset]) => isNamed(offset))?.[1] ?? firstOffset - 1
+  return {
+    ...headers,
+    ...(typeof condition === 'number' && onlyOverHeaders(newOf((offset) => offset === condition))),
+    ...(observed && { [observedOffsetHeader]: String(newOf((offset) => offset <= Number(observed.toString()))) }),
+  }
 }
 
 function withOffset(run: FinishedRun, offsetOf: (specOffset: number) => number): FinishedRun {

@@ -22,7 +22,10 @@ import { acceptDefinition, acceptDeletion } from './accept.ts'
 /** Longest part of the decoder's message that is shown. */
 const problemCharsMax = 200
 
-/** The replacement of an unreadable state. Its runs have a new life, because their numbers start again at 1. */
+/**
+ * The replacement of an unreadable state. Its runs have a new life, because their numbers start again at 1. Whether the changelog retains
+ * its definition is known to who loads the job.
+ */
 export function unreadableState(job: Job, problem: string): JobState {
   const reason = `What was decided about the job cannot be read (${cutText(problem, problemCharsMax)}); define it again, or delete it.`
   const life = `${lifeOf(job.definition)}u`
@@ -49,12 +52,16 @@ function define(draft: Decision, input: Extract<Input, { kind: 'definition' }>, 
   const { definition } = input
   const inForce = draft.job.definition
   if (inForce !== undefined && definition.offset <= inForce.offset) return
-  if (input.decided) draft.job.definition = definition
+  if (input.decided) {
+    // With one that the changelog retains, a later one was refused.
+    if (draft.before?.definitionKept !== true) draft.job.definition = definition
+    return
+  }
   // Only the precondition is checked. A stale version or a duplicate is accepted, because repairing the job matters more.
-  else if (holds(input.onlyOver, inForce)) {
+  if (holds(input.onlyOver, inForce)) {
     acceptDefinition(draft, input, context)
     if (draft.job.state !== draft.before) patchState(draft, { life: lifeOf(definition) })
-  }
+  } else draft.keptDefinition = inForce
 }
 
 /** Nothing that the unreadable state has left in the store may appear in the new state. */

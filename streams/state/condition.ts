@@ -28,6 +28,10 @@ export function onlyOverHeaders(condition: OnlyOver): Record<string, string> {
   return { [onlyOverHeader]: condition === 'any' ? '*' : String(condition) }
 }
 
+/** Whether a record means a definition by its offset, which is another one in a copy. */
+export const namesOffset = (headers: Record<string, Buffer>): boolean =>
+  headers[observedOffsetHeader] !== undefined || typeof onlyOverOf(headers) === 'number'
+
 /** Whether the condition holds over the definition in force. */
 export function holds(condition: OnlyOver | undefined, inForce: { offset: number } | undefined): boolean {
   if (condition === undefined) return true

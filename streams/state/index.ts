@@ -1,6 +1,14 @@
 /** The data of jobs, of their runs and of the limits that jobs share, with the keys under which a store holds them. */
 
-export { holds, type OnlyOver, observedDeleteAtHeader, observedOffsetHeader, onlyOverHeaders, onlyOverOf } from './condition.ts'
+export {
+  holds,
+  namesOffset,
+  type OnlyOver,
+  observedDeleteAtHeader,
+  observedOffsetHeader,
+  onlyOverHeaders,
+  onlyOverOf,
+} from './condition.ts'
 export { isCurrentReport } from './current-report.ts'
 export { draftOf, patchRun, patchState, pristineState, runErrorsMax, timesHash } from './draft.ts'
 export {

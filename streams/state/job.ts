@@ -237,6 +237,7 @@ export function mustBeLogged(before: Job, decision: Decision): boolean {
     decision.deletesHistory ||
     decision.snapshotPuts.length > 0 ||
     decision.snapshotDeletes.length > 0 ||
-    decision.followUpPages.size > 0
+    decision.followUpPages.size > 0 ||
+    decision.keptDefinition !== undefined
   )
 }

@@ -1,5 +1,5 @@
 /** The topics: names, settings, and the partition of a key. */
-export { markHeader, markKey, movedHeader, recordBytes, restoredHeader } from './log-records.ts'
+export { appendedAtHeader, appendedAtOf, markHeader, markKey, movedHeader, recordBytes, restoredHeader } from './log-records.ts'
 export {
   agedEvery,
   type HasPriority,

@@ -1,4 +1,4 @@
-/** Records of any topic: their size in the log, and marks. */
+/** Records of any topic: their size in the log, marks, and copies. */
 
 /** Most bytes in the log for length, offset and time deltas, key and value lengths, and for the lengths of each header. */
 const overheadBytes = 32
@@ -25,3 +25,21 @@ export const markKey = '\u0000duelog-mark'
 export const movedHeader = 'duelog-moved'
 /** Header of entries of job-state that a restore has written: what led to them is in the logs of another system. */
 export const restoredHeader = 'duelog-restored'
+/** Header of a definition that was copied from another log: its append time there, epoch ms. */
+export const appendedAtHeader = 'duelog-appended-at'
+
+/**
+ * Append time of a definition, epoch ms. The header counts only if it is earlier than the broker's time, so that no record comes from the
+ * future. Its writer makes nothing but its own definition older.
+ */
+export function appendedAtOf({
+  timestampMs,
+  headers,
+}: {
+  timestampMs: number
+  headers: Readonly<Record<string, Uint8Array>>
+}): number {
+  const copied = headers[appendedAtHeader]
+  const text = copied === undefined ? '' : Buffer.from(copied).toString('latin1')
+  return /^\d{1,16}$/.test(text) ? Math.min(Number(text), timestampMs) : timestampMs
+}

@@ -89,6 +89,31 @@ describe('a state that cannot be read', () => {
     expect(new Set(runs).size).toBe(runs.length)
   })
 
+  it.each(['before', 'while'] as const)(
+    'keeps its definition against one that was refused %s it cannot be read',
+    async (when) => {
+      const { driver, first } = await begun()
+      const [good] = (await first.disk.get(0)?.get([stateKey('poison')])) ?? []
+      const refused = async (): Promise<void> => {
+        const headers = { 'only-over': '99' }
+        const value = codecs.definition.encode({ ...everySecond, payload: Buffer.from('refused') })
+        driver.log.append([{ topic: names.jobs, ofJob: true, key: 'poison', value, headers }])
+        await driver.advance(1_000, 100)
+      }
+      if (when === 'before') await refused()
+      const state = when === 'before' ? (await first.disk.get(0)?.get([stateKey('poison')]))?.[0] : good
+      await spoil(driver, first, 'store', stateKey('poison'))
+      await spoil(driver, first, 'changelog', stateKey('poison'))
+      if (when === 'while') await refused()
+      const jobs = driver.log.at(names.jobs, 0)
+      driver.log.compact(jobs, jobs.next, 0)
+      const second = await takeOver(driver, first)
+      await second.disk.get(0)?.apply([{ key: stateKey('poison'), value: state ?? null }])
+      await driver.advance(70_000, 500)
+      expect(await viewOf(second, 'poison')).toMatchObject({ status: 'ACTIVE', definition: { payload: null } })
+    },
+  )
+
   it('of a snapshot: the run ends as DEAD at its next attempt, with nothing else in its place', async () => {
     const { driver, first } = await begun()
     const [run] = of(driver, 'poison')

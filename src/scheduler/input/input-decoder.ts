@@ -14,7 +14,7 @@ import {
   onlyOverOf,
 } from '../../../streams/state/index.ts'
 import { type Problem, quoted, traceContextOf } from '../../../streams/text/index.ts'
-import { markHeader, movedHeader, partitionOf } from '../../../streams/topics/index.ts'
+import { appendedAtHeader, appendedAtOf, markHeader, movedHeader, partitionOf } from '../../../streams/topics/index.ts'
 import type { Clock } from '../../clock/index.ts'
 import { DuelogError, messageOf } from '../../errors/index.ts'
 import type { Logger } from '../../logging/index.ts'
@@ -120,7 +120,7 @@ export class InputDecoder {
       if (onlyOver !== undefined) inputRecord.input.onlyOver = onlyOver
       return inputRecord
     }
-    const place = { offset: record.offset, appendedAt: record.timestampMs, bytes: keptBytes(record.value) }
+    const place = { offset: record.offset, appendedAt: appendedAtOf(record), bytes: keptBytes(record.value) }
     inputRecord.value = place.bytes
     const definition = knownDefinition(this.#options.codecs, place)
     if (definition instanceof Promise) return definition.then((known) => this.#withDefinition(inputRecord, known, onlyOver))
@@ -156,7 +156,8 @@ export class InputDecoder {
       const text = `It has more than ${movedBytesMax} bytes and belongs to partition ${to}; write it there.`
       return this.#bad(inputRecord, record, 'too-large-to-move', text)
     }
-    inputRecord.moved = { key, value: record.value, headers: record.headers, to }
+    const time = inputRecord.source === 'jobs' && { [appendedAtHeader]: Buffer.from(String(appendedAtOf(record))) }
+    inputRecord.moved = { key, value: record.value, headers: { ...record.headers, ...time }, to }
     this.#options.metrics.misrouted.inc()
     return inputRecord
   }

@@ -20,7 +20,7 @@ import {
   runCommitCycle,
   saveCheckpoint,
 } from '../commit/index.ts'
-import { Backpressure, EventsWatermark, InputBuffer, LogPositions, type PartitionReader } from '../input/index.ts'
+import { Backpressure, EventsWatermark, InputBuffer, LogPositions, type PartitionReader, readSources } from '../input/index.ts'
 import { AdmissionQueue } from '../limits/index.ts'
 import type { Shared } from '../options/index.ts'
 import type { SearchIndex } from '../queries/index.ts'
@@ -160,11 +160,6 @@ export class PartitionContext implements CommitContext {
     return this.#hasCommitted
   }
 
-  /** Whether an error has ended it. Its next wait throws that error. */
-  get hasFailed(): boolean {
-    return this.#fault !== undefined
-  }
-
   get isOfReplacedChangelog(): boolean {
     return this.otherLog !== undefined
   }
@@ -192,9 +187,10 @@ export class PartitionContext implements CommitContext {
     this.#interrupted.reject(error)
   }
 
-  /** Ends the current phase with this error: its next wait or commit cycle throws it. */
+  /** Ends the current phase with this error: its next wait or commit cycle throws it. Nothing more is read until it is opened again. */
   fail(error: unknown): void {
     this.#fault ??= { error }
+    for (const source of readSources) this.partitionReader.close(source)
     this.signal.wake()
   }
 

@@ -38,7 +38,7 @@ export class Receiver {
       return context.fail(shrunk(batch.topic, batch.partition, batch.highWatermark, partitionReader.next(source)))
     partitionReader.ended(source, batch.highWatermark)
     const records = batch.records.filter((record) => record.offset >= partitionReader.next(source))
-    if (records.length === 0 || context.closing || context.hasFailed || !partitionReader.isOpen(source)) return
+    if (records.length === 0 || context.closing || !partitionReader.isOpen(source)) return
     context.progress()
     context.restoreProgress.received(source, records.length, batch.highWatermark)
     const openings = partitionReader.openings(source)
@@ -47,7 +47,7 @@ export class Receiver {
       // A task that applies definitions at the same time must not read one state and write another.
       else
         await context.assignment.alone(
-          async () => openings === partitionReader.openings(source) && !context.hasFailed && receiveState(context, records),
+          async () => openings === partitionReader.openings(source) && receiveState(context, records),
         )
     } catch (error) {
       // If the partition closed in between, its records are delivered again. Otherwise this is a fault of the partition and not

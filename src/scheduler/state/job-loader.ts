@@ -1,6 +1,14 @@
 /** Loader of jobs from the store. */
 import { followUpPageBytesMax, snapshotNoIn } from '../../../streams/runs/index.ts'
-import { definitionKey, followUpsKey, type Job, snapshotKey, stateKey, storedDefinition } from '../../../streams/state/index.ts'
+import {
+  definitionKey,
+  followUpsKey,
+  type Job,
+  retainedDefinitionKey,
+  snapshotKey,
+  stateKey,
+  storedDefinition,
+} from '../../../streams/state/index.ts'
 import { knownDefinition, type PartitionStore } from '../../ports/index.ts'
 import { type SchedulerCodecs, SearchBudget } from '../options/index.ts'
 import { entryOf, putState, snapshotOf } from './stored-entry.ts'
@@ -43,12 +51,19 @@ export async function loadJobs(
     const state = values[2 * index + 1]
     if (definition) job.definition = await knownDefinition(codecs, storedDefinition(definition))
     if (state) await putState(codecs, job, state)
+    if (job.unreadable !== undefined) await markRetained(store, job)
     const snapshotNo = snapshotNoIn(job, runs.get(id) ?? 0)
     if (snapshotNo !== undefined) wanted.push({ job, snapshotNo })
     jobs.set(id, job)
   }
   if (wanted.length > 0) await loadSnapshots(store, codecs, wanted)
   return jobs
+}
+
+/** The state that cannot be read would say it. */
+async function markRetained(store: PartitionStore, job: Job): Promise<void> {
+  const [retained] = await store.get([retainedDefinitionKey(job.id)])
+  if (retained && job.state !== undefined) job.state = { ...job.state, definitionKept: true }
 }
 
 /** Loads the snapshot of one more run, unless the definition in force is the same or it is loaded already. */

@@ -8,6 +8,7 @@ import {
   keyAfter,
   prefix,
   rangeOf,
+  stateKey,
   storedDefinition,
 } from '../../../streams/state/index.ts'
 import { knownDefinition, type PartitionStore, type StoreOp } from '../../ports/index.ts'
@@ -34,11 +35,15 @@ export async function putRetainedDefinitions(codecs: SchedulerCodecs, store: Par
 async function putSome(codecs: SchedulerCodecs, store: PartitionStore, keys: Buffer[]): Promise<void> {
   const values = await store.get(keys)
   const stored = await store.get(keys.map((key) => definitionKey(jobIdOfKey(key))))
+  const states = await store.get(keys.map((key) => stateKey(jobIdOfKey(key))))
   const ops: StoreOp[] = []
   for (const [index, key] of keys.entries()) {
     const kept = (await entryOf(codecs, values[index]))?.snapshot ?? null
     const known = stored[index]
-    if (kept === null || (known && storedDefinition(known).offset >= storedDefinition(kept).offset)) continue
+    if (kept === null) continue
+    // Beside a state that cannot be read, a later one was taken from jobs although it was refused.
+    const isReadable = (await entryOf(codecs, states[index])) !== undefined
+    if (isReadable && known && storedDefinition(known).offset >= storedDefinition(kept).offset) continue
     const jobId = jobIdOfKey(key)
     const { spec } = await knownDefinition(codecs, storedDefinition(kept))
     ops.push({ key: definitionKey(jobId), value: kept })

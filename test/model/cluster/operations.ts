@@ -26,13 +26,16 @@ const openMax = 3
 
 export class Operations {
   readonly #cluster: Pick<Cluster, 'log' | 'chance' | 'time'>
+  readonly #ids: readonly string[]
   #open: Operation[] = []
   #begun = 0
   /** Jobs that the owners said they had changed. */
   changed = 0
 
-  constructor(cluster: Pick<Cluster, 'log' | 'chance' | 'time'>) {
+  /** `ids`: of jobs, whose beginnings choose jobs. */
+  constructor(cluster: Pick<Cluster, 'log' | 'chance' | 'time'>, ids: readonly string[] = jobIds) {
     this.#cluster = cluster
+    this.#ids = ids
   }
 
   /** One act of the operator, or of the process that drives his operations. Returns its description. */
@@ -55,7 +58,7 @@ export class Operations {
   #begin(): Operation {
     const { chance, time, log } = this.#cluster
     const action = chance.pick(['PAUSE', 'RESUME', 'PAUSE', 'RESUME', 'CANCEL'] as const)
-    const filter = chance.happens(0.4) ? {} : { idPrefix: chance.pick(jobIds) }
+    const filter = chance.happens(0.4) ? {} : { idPrefix: chance.pick(this.#ids) }
     const commandId = `operation/${this.#begun++}/${action.toLowerCase()}`
     const parts = Array.from({ length: log.partitions }, (_, partition) => {
       return { partition, cutOff: undefined, after: undefined, isRepeat: false, isDone: false }

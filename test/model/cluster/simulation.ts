@@ -451,7 +451,7 @@ function fill(all: Partial<Record<Fault, number>>): void {
 }
 
 /** The offset in `jobs` of the last committed position. */
-function jobsOffsetIn(changelog: PartitionLog): number {
+export function jobsOffsetIn(changelog: PartitionLog): number {
   const last = changelog.entries.findLast((entry) => isShown(entry) && entry.record?.key?.equals(positionKey))
   const value = last?.record?.value
   if (!value) return 0

@@ -59,7 +59,9 @@ export function livesOf(log: MemoryLog): Lives {
 
 function take(lives: Lives, id: string, { record, visibleOrder: order }: Shown, deletions: Deletion[]): void {
   if (record === undefined) return
-  const { offset, timestampMs: appendedAt, value, headers } = record
+  const { offset, timestampMs, value, headers } = record
+  // A record that was moved here counts from when it came to the wrong partition.
+  const appendedAt = Number(headers[headerNames.appendedAt] ?? timestampMs)
   const of = lives.get(id) ?? []
   const last = of.at(-1)
   const life = last?.endedBy === undefined ? last : undefined

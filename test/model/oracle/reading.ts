@@ -39,6 +39,7 @@ export const headerNames = {
   onlyOver: 'only-over',
   onlyNew: 'only-new',
   moved: 'duelog-moved',
+  appendedAt: 'duelog-appended-at',
   correlationId: 'duelog-correlation-id',
   jobId: 'duelog-job-id',
   runNo: 'duelog-run-no',

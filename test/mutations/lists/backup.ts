@@ -19,11 +19,11 @@ export const backupMutations = [
         'a definition after one that an owner has to decide counts before it',
       ],
       [
-        'old-tombstone-carried',
+        'tombstone-not-copied',
         captured,
-        'if (record.decided || record.headers[observedOffsetHeader] !== undefined) continue',
         'if (record.decided) continue',
-        'the tombstone of an owner names an offset of the old log in the copy',
+        'if (record.decided || record.headers[observedOffsetHeader] !== undefined) continue',
+        'a definition that came after the tombstone of a completed job meets that job in the copy',
       ],
       [
         'heartbeats-copied',
@@ -66,6 +66,13 @@ export const backupMutations = [
     'restored jobs',
     ['streams/backup/restored-job', 'streams/backup/merged-limits'],
     [
+      [
+        'tombstone-names-old-offset',
+        restored,
+        'offset <= Number(observed.toString())',
+        'offset === Number(observed.toString())',
+        'the tombstone of a job whose last definition was dropped deletes nothing in the copy',
+      ],
       [
         'old-runs-in-force',
         restored,

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import type { ActiveRun, ExecutionEvent, JobState } from '../../../schemas/generated.ts'
 import { Chance } from '../../../src/testing/simulation/chance.ts'
-import { type BackedUpJob, restoredJob } from '../../../streams/backup/index.ts'
+import { type BackedUpJob, restoredHeaders, restoredJob } from '../../../streams/backup/index.ts'
 import type { Decision, KnownDefinition } from '../../../streams/state/job.ts'
 import { stateTimers, timersOf } from '../../../streams/state/timers.ts'
 import { randomCommand, randomReport } from '../random-acts.ts'
@@ -147,4 +147,17 @@ it('a run that ends in the copy too sends its follow-ups under the same command,
   const here = followUps(step(copy, { kind: 'event', event: events[0] as ExecutionEvent }, 2_000))
   expect(there).toMatchObject([{ jobId: 'next', commandId: 'after:job/1@1-0' }])
   expect(here).toEqual(there)
+})
+
+it('conditions and tombstones of owners name the new offsets', () => {
+  const known = new Map([
+    [40, 2],
+    [55, 9],
+  ])
+  const of = (name: string, text: string): string | undefined =>
+    restoredHeaders({ [name]: Buffer.from(text) }, known)[name]?.toString()
+  expect(['40', '55', '41', '*'].map((text) => of('only-over', text))).toEqual(['2', '9', '0', '*'])
+  // It may have observed a later definition that was dropped.
+  expect(['39', '40', '54', '60'].map((text) => of('observed-offset', text))).toEqual(['0', '2', '2', '9'])
+  expect(restoredHeaders({ 'observed-offset': Buffer.from('7') })['observed-offset']).toBe('0')
 })

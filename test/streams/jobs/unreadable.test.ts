@@ -4,6 +4,7 @@
 import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'
 import { unreadableState } from '../../../streams/jobs/unreadable.ts'
+import { mustBeLogged } from '../../../streams/state/job.ts'
 import { timersOf } from '../../../streams/state/timers.ts'
 import { JobHistory } from '../runs/history.ts'
 
@@ -57,7 +58,6 @@ describe('a job whose state cannot be read', () => {
       (job) => job.definition({ offset: 0, spec: job.job.definition?.spec ?? expect.fail() }),
       { notes: [] },
     ],
-    ['takes none whose condition does not hold', (job) => job.define(everySecond, false, 'none'), { notes: [] }],
   ])('%s: nothing of it changes', (_, act, seen) => {
     const job = unreadable()
     const { state, definition, unreadable: problem } = job.job
@@ -65,6 +65,18 @@ describe('a job whose state cannot be read', () => {
     expect(job.last).toMatchObject({ out: [], historyPuts: [], deletesHistory: false, ...seen })
     expect([job.job.state, job.job.definition, job.job.unreadable]).toEqual([state, definition, problem])
     expect(job.job.state).toBe(state)
+  })
+  it('takes none whose condition does not hold, and retains its own: compaction will keep only the refused one', () => {
+    const job = unreadable()
+    const { definition } = job.job
+    job.define({ schedule: { everyMs: 7_000 } }, false, 'none')
+    expect(job.last).toMatchObject({ out: [], deletesHistory: false, keptDefinition: definition })
+    expect(mustBeLogged(job.job, job.last)).toBe(true)
+    // The next owner knows that from the changelog, and reads the refused one as decided.
+    const next = unreadable()
+    next.job.state = { ...next.state, definitionKept: true }
+    next.define({ schedule: { everyMs: 7_000 } }, true, 'none')
+    expect(next.job.definition?.spec?.schedule.everyMs).toBe(1_000)
   })
   it('has the latest definition, and stays unreadable', () => {
     const job = unreadable().define({ schedule: { everyMs: 7_000 } }, true)
