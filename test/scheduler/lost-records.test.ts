@@ -1,6 +1,7 @@
 /** The real scheduler when expected records never arrive, with the log in memory. */
 import { expect, it } from 'vitest'
 import { retryBackstopMs } from '../../streams/state/timers.ts'
+import { names } from '../model/world.ts'
 import { SchedulerDriver } from '../tools/scheduler-driver.ts'
 
 const error = { type: 'Error', message: 'db away' }
@@ -27,4 +28,30 @@ it('a retry whose record in the delay topic was lost is dispatched, also after a
   driver.report({ ...attempt, attempt: 2 }, 'RETRY_DUE')
   await driver.settle()
   expect(driver.executions()).toHaveLength(2)
+})
+
+it('a partition that has failed, and cannot open again yet, reads nothing: it would drop what it fetches', async () => {
+  const driver = new SchedulerDriver()
+  const process = driver.boot('A')
+  await driver.settle()
+  const definition = { schedule: { everyMs: 1_000 }, target: { handler: 'x' }, overlap: 'ALLOW' as const }
+  driver.define('a', definition)
+  await driver.advance(500, 100)
+  // Its commit hangs while its commands are lost.
+  const { promise, resolve } = Promise.withResolvers<void>()
+  driver.commitGate = promise
+  for (let count = 0; count < 5; count++) driver.command('a', { type: 'RESUME', commandId: `c${count}` })
+  await driver.advance(100)
+  driver.log.recreate(driver.log.at(names.commands, 0))
+  driver.cluster.group.moved(names.commands, 0)
+  driver.command('a', { type: 'RESUME', commandId: 'after' })
+  await driver.settle()
+  for (const id of ['b', 'c', 'd']) driver.define(id, { ...definition, payload: Buffer.alloc(400_000) })
+  await driver.settle()
+  expect(driver.cluster.fullness.waiting.every(({ bytes }) => bytes < 400_000)).toBe(true)
+  driver.commitGate = undefined
+  resolve()
+  await driver.advance(30_000, 500)
+  expect(driver.phases(process)).toBe('active')
+  expect(new Set(driver.executions().map(({ jobId }) => jobId))).toEqual(new Set(['a', 'b', 'c', 'd']))
 })
