@@ -1,5 +1,6 @@
 /**
- * A child process that is kept running. If it ends by itself, it is restarted, with a growing delay until it stays up. However this process
+ * A child process that is kept running. If it ends by itself, it is restarted, with a growing delay until it stays up. If it does not become
+ * ready, it is ended and restarted too. However this process
  * ends, guard.sh ends the child. SIGTERM lets it finish its work.
  *
  *   running ──ended by itself──► waiting ──► running …        stop, from either ──► stopped
@@ -17,6 +18,8 @@ const againFirstMs = 1_000
 const againMaxMs = 30_000
 /** After this uptime the child counts as healthy, and the next delay is the first one again. */
 const healthyMs = 60_000
+/** A child that has not said by then that it is ready stands still, for example in a module of handlers that never ends. */
+export const readyMsMax = 120_000
 
 export interface SupervisedPlan {
   /** For messages. */
@@ -34,6 +37,8 @@ export interface SupervisedPlan {
   onEnd(how: string): void
   /** A message of the child over IPC. */
   onMessage?(message: unknown): void
+  /** Whether a message says that the child is ready. Absent: it does not say so. */
+  isReady?(message: unknown): boolean
 }
 
 export interface SupervisedProcess {
@@ -53,12 +58,20 @@ export function supervise(plan: SupervisedPlan): SupervisedProcess {
 
   const run = (): void => {
     const startedAt = clock.steadyMs()
-    child = start(plan)
+    const started = start(plan)
+    child = started
+    let isLate = false
+    const onLate = (): void => {
+      isLate = true
+      killGroup(started)
+    }
+    const cancelReadyTimer = plan.isReady === undefined ? () => {} : clock.at(clock.nowMs() + readyMsMax, onLate)
     logger.info({ event: 'child-process-started', process: title }, 'A process has started.')
     const exit = Promise.withResolvers<void>()
     ended = exit.promise
     const onExit = (how: string): void => {
       exit.resolve()
+      cancelReadyTimer()
       if (stopping) return
       if (clock.steadyMs() - startedAt >= healthyMs) againMs = againFirstMs
       logger.error(
@@ -69,8 +82,11 @@ export function supervise(plan: SupervisedPlan): SupervisedProcess {
       cancelRestartTimer = clock.at(clock.nowMs() + againMs, run)
       againMs = Math.min(againMs * 2, againMaxMs)
     }
-    child.on('message', (message) => plan.onMessage?.(message))
-    child.once('exit', (code, signal) => onExit(wayOf(code, signal)))
+    child.on('message', (message) => {
+      if (plan.isReady?.(message)) cancelReadyTimer()
+      plan.onMessage?.(message)
+    })
+    child.once('exit', (code, signal) => onExit(isLate ? `no start within ${readyMsMax / 1_000} s` : wayOf(code, signal)))
     // The process was not started, so there is no exit event.
     child.once('error', (error) => onExit(`error ${(error as NodeJS.ErrnoException).code}`))
   }
@@ -106,6 +122,11 @@ function start({ command, args, env, folder, stopSeconds }: SupervisedPlan): Chi
   child.channel?.unref()
   child.stdin?.on('error', () => {})
   return child
+}
+
+/** Ends the child, its guard and their children at once: they have a process group of their own. */
+function killGroup({ pid }: ChildProcess): void {
+  if (pid !== undefined) process.kill(-pid, 'SIGKILL')
 }
 
 /** The guard passes a signal on as 128 and its number. */

@@ -114,6 +114,7 @@ export class ExecutorProcesses implements KeptProcesses {
         place.metrics.ended()
         place.instance = undefined
       },
+      isReady: (message) => readyChild(message) !== undefined,
       onMessage: (message) => this.#heard(place, folder, message),
     })
   }

@@ -40,6 +40,7 @@ export function startFront(
     clock: systemClock,
     logger,
     onEnd: () => {},
+    isReady: (message) => readyChild(message) !== undefined,
     onMessage(message) {
       const ready = readyChild(message)
       const failure = failureOf(message)

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { startMsMax, up } from '../../src/cli/commands/up-command.ts'
+import { up } from '../../src/cli/commands/up-command.ts'
+import { startMsMax } from '../../src/cli/terminal/signals.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { DuelogError } from '../../src/errors/errors.ts'
 import { newMetrics } from '../../src/metrics/metrics.ts'

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { expect, it, onTestFinished } from 'vitest'
-import { supervise } from '../../src/process/supervised-process.ts'
+import { readyMsMax, type SupervisedPlan, supervise } from '../../src/process/supervised-process.ts'
 import { ManualClock } from '../tools/manual-clock.ts'
 
 /** A supervised shell script, and how it ended each time. */
-async function kept(script: string, stopSeconds = 5) {
+async function kept(script: string, { stopSeconds = 5, isReady }: Partial<Pick<SupervisedPlan, 'stopSeconds' | 'isReady'>> = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'duelog-kept-'))
   const path = join(folder, 'program.sh')
   await writeFile(path, script)
@@ -23,6 +23,7 @@ async function kept(script: string, stopSeconds = 5) {
     env: { PATH: '/usr/bin:/bin' },
     folder: join(folder, 'own'),
     stopSeconds,
+    ...(isReady && { isReady }),
     clock,
     logger: pino({ level: 'error' }, { write: (line) => waits.push(JSON.parse(line).againMs) }),
     onEnd: (how) => {
@@ -89,4 +90,19 @@ it('is not started again when the stop comes while it waits', async () => {
   await ended(1)
   await process.stop()
   expect(clock.armed).toBe(0)
+})
+
+it('is started again if it stands still before it is ready, and not afterwards', async () => {
+  const { clock, ends, ended, folder } = await kept(
+    `cd "$(dirname "$0")"; echo up >>said; [ $(wc -l <said) = 2 ] && echo '{"ready":true}' >&4; kill -STOP $$`,
+    { isReady: (message) => (message as { ready?: boolean }).ready === true },
+  )
+  const said = () => readFile(join(folder, 'said'), 'utf8').catch(() => '')
+  await expect.poll(said).toBe('up\n')
+  await clock.advance(readyMsMax)
+  await ended(1)
+  expect(ends).toEqual(['no start within 120 s'])
+  await clock.advance(1_000)
+  await expect.poll(() => clock.armed).toBe(0)
+  expect(await said()).toBe('up\nup\n')
 })

@@ -8,7 +8,7 @@ import type { Logger } from '../../logging/index.ts'
 import { limitRecordLogs } from '../../logging/index.ts'
 import type { System, startSystem } from '../../system/index.ts'
 import { withExamples } from '../remote/index.ts'
-import { type Output, oneLine, type Signals, settingOptions, type Terminal, watchSignals } from '../terminal/index.ts'
+import { type Output, oneLine, type Signals, settingOptions, startMsMax, type Terminal, watchSignals } from '../terminal/index.ts'
 import { keepCompiledCode, loadSystem } from './compiled-code.ts'
 
 export function upCommand(terminal: Terminal, exit: (code: number) => void): Command {
@@ -42,9 +42,6 @@ export interface UpOptions {
   /** Default: the clock of the machine. */
   clock?: Clock
 }
-
-/** How long a stop waits for an unfinished start, in ms. */
-export const startMsMax = 5_000
 
 /** Resolves with the exit code: 0 after a signal, 1 when the system could not continue. Rejects when it does not start. */
 export async function up(options: UpOptions): Promise<number> {

@@ -3,7 +3,7 @@ export { exitCodeOf, exitCodes, exitTable } from './exit-codes.ts'
 export { showWork } from './long-work.ts'
 export { choice, integer, number, refusedOption, settingOptions } from './options.ts'
 export { countText, type Progress, showProgress } from './progress.ts'
-export { type Signals, watchSignals } from './signals.ts'
+export { type Signals, startMsMax, watchSignals } from './signals.ts'
 export {
   type Cell,
   jsonText,

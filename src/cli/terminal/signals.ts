@@ -9,6 +9,9 @@ export type StopSignal = keyof typeof exitCodes
  */
 const sameSignalMs = 400
 
+/** How long a stop waits for an unfinished start, in ms. */
+export const startMsMax = 5_000
+
 export interface Signals {
   /** Aborted by the first signal. */
   readonly stop: AbortSignal
