@@ -138,8 +138,9 @@ export const processEvents = {
   'child-process-ended': {
     level: 'error',
     fields: 'process end againMs',
-    meaning: 'The front or an executor process ended by itself. It is started again after `againMs`.',
-    action: 'Look at its last lines. `SIGKILL` is often a lack of memory.',
+    meaning:
+      'The front or an executor process ended by itself, or was ended because it was not ready after 120 s. It is started again after `againMs`.',
+    action: 'Look at its last lines. `SIGKILL` is often a lack of memory, and `no start` a module of handlers that does not end.',
     alert: 'DuelogExecutorProcessEnds',
   },
 } as const satisfies LogEvents
