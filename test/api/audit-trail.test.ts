@@ -109,7 +109,7 @@ it('a batch names its first jobs, so that the trail of a job has it', async () =
   expect((await instance.inject('/v1/audit?jobId=c')).json().records).toEqual([])
 })
 
-it('a change of many by a filter is in the trail of each job that it reached', async () => {
+it('a change of many is in the trail of each job that it reached', async () => {
   const many = { ...event, jobId: null, filter: '{"tag":"eu"}' }
   const events = [
     { ...many, action: 'PAUSE_MANY', target: 'one' },

@@ -17,7 +17,7 @@ import { auditCaughtUpMs, auditKeptBytesMax, auditKeptMax } from '../schemas/ind
 
 export interface AuditFilter {
   jobId?: string
-  /** With `jobId`: marks of the last commands of the job. Changes of many by a filter are found by them. */
+  /** With `jobId`: marks of the last commands of the job. Changes of many are found by them. */
   recentCommands?: readonly number[]
   actor?: string
   action?: string
@@ -140,9 +140,9 @@ export function matcherOf(filter: AuditFilter): (event: AuditEvent) => boolean {
 
 const ofMany = '_MANY'
 
-/** Whether an operation by a filter has given its command to the job: it is the same for all its jobs. */
-function hasReached({ action, target, filter }: AuditEvent, marks: ReadonlySet<number>): boolean {
-  if (marks.size === 0 || target === null || filter === null || !action.endsWith(ofMany)) return false
+/** Whether an operation has given its command to the job: it is the same for all its jobs. */
+function hasReached({ action, target }: AuditEvent, marks: ReadonlySet<number>): boolean {
+  if (marks.size === 0 || target === null || !action.endsWith(ofMany)) return false
   const changed = action.slice(0, -ofMany.length) as OperationAction
   return marks.has(markOf(commandIdOf({ commandPrefix: commandPrefixOf(target), action: changed })))
 }

@@ -86,7 +86,7 @@ export const auditSchema = {
       minLength: 1,
       maxLength: 255,
       description:
-        'Changes of this job, batches that name it, and changes of many by a filter that are among its last 32 commands. The last are left out while no owner answers.',
+        'Changes of this job, batches that name it, and changes of many that are among its last 32 commands. The last are left out while no owner answers, if they were by a filter.',
     },
     actor: { type: 'string', minLength: 1, maxLength: 255 },
     action: { type: 'string', minLength: 1, maxLength: 64 },
