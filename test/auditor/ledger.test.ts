@@ -14,6 +14,7 @@ import {
   History,
   judged,
   ledgerOf,
+  minute,
   ninth,
   presentAt,
 } from './history.ts'
@@ -191,6 +192,27 @@ describe('an audit', () => {
     expect(verdict.unjudged).toBe(30)
     expect(verdict.findings.filter(({ what }) => what.startsWith('other'))).toMatchObject([{ kind: 'duplicate' }])
     expect((await judged(history.logged, { now: at(2) })).unjudged).toBe(0)
+  })
+
+  it.each([
+    { what: 'the states of which it judges one after the other', isStepwise: true, runsMax: 5, runs: 4, calendar: 0 },
+    { what: 'the states of which it reads then too', isStepwise: false, runsMax: 5, runs: 19, calendar: 1 },
+    { what: 'unless there are too many', isStepwise: false, runsMax: 20, runs: 0, calendar: 0 },
+  ])('holds nothing against runs that it read while the job had too many open ones, $what', async (given) => {
+    const history = new History('busy').define({ schedule: { everyMs: minute }, target: { handler: 'noop' } })
+    for (let each = 1; each <= 9; each++) history.run(each, each)
+    const { ledger, findings } = ledgerOf({ ledger: { runsMax: given.runsMax } })
+    await ledger.restore()
+    // The topic of dispatches is read ahead of that of states.
+    const ahead = history.logged.filter(({ topic }) => topic === 'executions')
+    const behind = history.logged.filter(({ topic }) => topic !== 'executions')
+    for (const { fact } of [...ahead, ...behind]) {
+      await ledger.take([fact], now)
+      if (given.isStepwise && fact.kind !== 'dispatch') await ledger.settle(presentAt(fact.at + graceMs + 1))
+    }
+    await ledger.settle({ ...presentAt(at(10) - 1), isFinal: true })
+    expect(findings).toEqual([])
+    expect(ledger.tally.unjudged).toMatchObject({ runs: given.runs, calendar: given.calendar })
   })
 
   it('recognizes a judged run that is dispatched again much later', async () => {

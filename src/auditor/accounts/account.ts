@@ -86,6 +86,7 @@ export interface CalendarAccount {
   /** Counts of the same state that `since` comes from. */
   skipped: number
   scheduledRuns: number
+  runNo?: number
   /** The occurrence that was queued then. It becomes a run, or is skipped. */
   queuedFor: number | null
 }
@@ -108,6 +109,8 @@ export interface JobAccount extends Lives {
   ended: NumberSet
   /** Runs up to this number may have been named by states that compaction removed. */
   hiddenTo: number
+  /** Runs up to this number may lack facts, which were read while the job had too many open runs. */
+  unnotedTo?: number
   calendar: CalendarAccount | undefined
   pending: PendingCalendar | undefined
   fired: Fired[]

@@ -30,8 +30,10 @@ export function opened(
   { runsMax, findings }: EntryContext,
 ): RunAccount | undefined {
   const run = runOf(account, runNo, specOffset, scheduledFor, runsMax)
-  if (run === undefined) findings.unjudged('runs')
-  else run.lastAt = Math.max(run.lastAt, at)
+  if (run === undefined) {
+    findings.unjudged('runs')
+    account.unnotedTo = Math.max(account.unnotedTo ?? 0, runNo)
+  } else run.lastAt = Math.max(run.lastAt, at)
   return run
 }
 

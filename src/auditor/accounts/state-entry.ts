@@ -57,7 +57,7 @@ function endLife(account: JobAccount): void {
   const { pastSpec } = openAccount(account.id)
   const last = Math.max(pastSpec, account.pastSpec, account.state?.specOffset ?? unknown)
   for (const run of runsOf(account)) if (run.specOffset === unknown) run.specOffset = last
-  Object.assign(account, { state: undefined, pastSpec: last, closed: [], ended: [], hiddenTo: 0 })
+  Object.assign(account, { state: undefined, pastSpec: last, closed: [], ended: [], hiddenTo: 0, unnotedTo: 0 })
   Object.assign(account, { calendar: undefined, pending: undefined, overdueAt: unknown })
   account.fired = account.fired.filter(([, , specOffset]) => specOffset > last)
   account.plans = account.plans.filter(({ offset }) => offset > last)
@@ -143,9 +143,9 @@ function gaps(account: JobAccount, before: StateSummary | undefined, state: JobS
 /** New times count from here: occurrences of the replaced times are no longer judged. */
 function otherTimes(account: JobAccount, before: StateSummary | undefined, now: StateSummary): void {
   if (before === undefined || (before.anchorAt === now.anchorAt && before.timesHash === now.timesHash)) return
-  const { anchorAt, timesHash, nextFireAt, skipped, scheduledRuns, queuedFor } = now
+  const { anchorAt, timesHash, nextFireAt, skipped, scheduledRuns, runNo, queuedFor } = now
   account.pending = undefined
-  account.calendar = { anchorAt, timesHash, since: nextFireAt ?? unknown, skipped, scheduledRuns, queuedFor }
+  account.calendar = { anchorAt, timesHash, since: nextFireAt ?? unknown, skipped, scheduledRuns, runNo, queuedFor }
 }
 
 function summaryOf(state: JobState): StateSummary {

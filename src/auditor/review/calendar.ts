@@ -72,10 +72,10 @@ export function* judgeCalendar(
   findings: Findings,
 ): Generator<void, void, undefined> {
   account.pending = undefined
-  const { nextFireAt, anchorAt, timesHash, skipped, scheduledRuns, queuedFor } = pending
+  const { nextFireAt, anchorAt, timesHash, skipped, scheduledRuns, runNo, queuedFor } = pending
   const plan = planOf(account, pending.specOffset)
   const { calendar } = account
-  account.calendar = { anchorAt, timesHash, since: nextFireAt ?? unknown, skipped, scheduledRuns, queuedFor }
+  account.calendar = { anchorAt, timesHash, since: nextFireAt ?? unknown, skipped, scheduledRuns, runNo, queuedFor }
   if (plan?.spec === undefined) return findings.unjudged('definition')
   const { spec, appendedAt } = plan
   if (spec.schedule.from === 'END' || nextFireAt === null) return
@@ -96,7 +96,7 @@ export function* judgeCalendar(
   const excused = skipped - begin.skipped - resolved + queued
   const unseen = spec.plain ? 0 : Math.max(0, scheduledRuns - begin.runs - account.fired.filter(([at]) => at >= first).length)
   if (missed.length <= excused + unseen) return
-  if (excused >= skipsCountedMax) return findings.unjudged('calendar')
+  if (excused >= skipsCountedMax || (account.unnotedTo ?? 0) > (calendar?.runNo ?? 0)) return findings.unjudged('calendar')
   const counted = excused === 0 ? '' : ` (${counts(excused, 'was', 'were')} skipped by its policies)`
   const detail = `${counts(missed.length, 'occurrence has', 'occurrences have')} no run${counted}, the first ${new Date(missed[0] ?? 0).toISOString()}`
   findings.find('missed', account.id, detail, missed[0])

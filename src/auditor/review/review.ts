@@ -105,6 +105,7 @@ type FindOnce = (kind: FindingKind, mark: string, detail: string) => void
 /** Finds attempts whose status is dispatched or ended, but that were never dispatched. */
 function undispatched(account: JobAccount, run: RunAccount, progress: Progress, findOnce: FindOnce): void {
   const { completeFrom, targetTopics } = progress
+  if (run.runNo <= (account.unnotedTo ?? 0)) return
   const began = run.finishedAt !== unknown ? run.finishedAt : run.lastAt
   const plan = planOf(account, run.specOffset)
   // A finished run does not name its definition. If only one definition is known, it is that one.
@@ -144,7 +145,7 @@ function endOf(account: JobAccount, run: RunAccount, { isFinal }: Progress, find
   if (state === undefined) return account.deletedAt === unknown && account.plans.length > 0 ? 'open' : 'other'
   if (run.specOffset === unknown) return 'other'
   if (run.runNo > state.runNo) return 'open'
-  if (run.runNo > account.hiddenTo && !run.named && run.dispatchedAt !== unknown)
+  if (run.runNo > Math.max(account.hiddenTo, account.unnotedTo ?? 0) && !run.named && run.dispatchedAt !== unknown)
     findOnce('lost', 'lost', 'it was dispatched, has no end in the log, and no state of its job names it')
   return 'other'
 }
