@@ -17,7 +17,7 @@ import type { Logger } from '../logging/index.ts'
 import type { Metrics } from '../metrics/index.ts'
 import { type Codec, GroupNotKept, type Log, type Pauses, type RecordIn } from '../ports/index.ts'
 import { version } from '../process/index.ts'
-import { ControlConsumer, type Entry, ExecutionConsumer, OffsetCommitter, PinnedRuns } from './consume/index.ts'
+import { ControlConsumer, type Entry, ExecutionConsumer, lookForOrphans, OffsetCommitter, PinnedRuns } from './consume/index.ts'
 import { Announcement, type GivenHandlers, type Hook, handlerProblem, preparedHandlers } from './handlers/index.ts'
 import { type Attempt, ReportSender, RunLogSender, type RunLogSenderOptions } from './report/index.ts'
 import {
@@ -182,7 +182,7 @@ export class Executor {
   }
 
   #newRunner(): Runner {
-    const { pool, concurrency, handlers, hooks = [], clock, metrics } = this.#options
+    const { log, names, pool, concurrency, handlers, hooks = [], clock, metrics } = this.#options
     return new Runner({
       pool,
       concurrency,
@@ -193,7 +193,7 @@ export class Executor {
       onStarted: (entry) => this.#started(entry),
       onDone: (entry) => this.#done(entry),
       onEarly: (entry) => this.#held.add(entry.dueAt, entry),
-      lookForOrphans: (lanes) => this.#consumer.lookForOrphans(lanes),
+      lookForOrphans: (lanes) => lookForOrphans(lanes, { log, names, pool, clock, logger: this.#logger }),
       commit: () => this.#committer.commitWithin(startCommitMsMax),
       isPaused: () => this.#pause.isPaused && this.#stopping === undefined,
     })

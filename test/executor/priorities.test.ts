@@ -35,10 +35,10 @@ it('HIGH runs start next while 100,000 LOW ones wait, and every sixteenth start 
     while (starts.length === seen) await new Promise<void>((resolve) => (started = resolve))
     return starts.at(-1) ?? ''
   }
-  await executor.start()
-  // After it has started: what was there before may have ended another worker, and starts in the order of the log (ADR 0129).
+  // They are there before their worker: what may have ended another one starts by its priority too (ADR 0129).
   const low = Array.from({ length: 100_000 }, (_, index) => cluster.record({ jobId: `low-${index}`, priority: 'LOW' }))
   await cluster.dispatch(low, 5_000)
+  await executor.start()
   while ((await next()) !== 'low');
 
   const count = 300

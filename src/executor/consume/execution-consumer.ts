@@ -6,7 +6,7 @@
 import type { Execution } from '../../../schemas/index.ts'
 import { priorities, type TopicNames } from '../../../streams/topics/index.ts'
 import type { Clock } from '../../clock/index.ts'
-import { RejoinTimer, withTimeout } from '../../concurrency/index.ts'
+import { RejoinTimer } from '../../concurrency/index.ts'
 import { DuelogError, messageOf } from '../../errors/index.ts'
 import type { Logger } from '../../logging/index.ts'
 import type { Metrics } from '../../metrics/index.ts'
@@ -16,12 +16,9 @@ import {
   decodeExecution,
   GroupNotKept,
   type GroupReader,
-  isClosed,
   type Log,
-  type LogAdmin,
   type Position,
   type RecordIn,
-  restartsOf,
   type TopicPartition,
 } from '../../ports/index.ts'
 import { type Entry, Lane } from './lane.ts'
@@ -32,8 +29,6 @@ import { PrefetchLimit } from './prefetch-limit.ts'
 export const aheadMarginMs = 250
 /** Delay before records are read again after the registry was unreachable. */
 const registryRetryMs = 1_000
-/** Later, the last readers count as dead. */
-const orphansMsMax = 2_000
 const rejoinFirstMs = 1_000
 const rejoinMaxMs = 30_000
 
@@ -70,8 +65,6 @@ export class ExecutionConsumer {
   #reader: GroupReader | undefined
   readonly #share = new PrefetchLimit()
   #generation = -1
-  /** Opened when it is needed. */
-  #admin: Promise<LogAdmin> | undefined
   readonly #rejoinTimer: RejoinTimer
   #stopped = false
   /** Not a member, because the clock is not trusted. */
@@ -132,41 +125,6 @@ export class ExecutionConsumer {
     }
   }
 
-  /** Finds out whether the last readers of these lanes may have died: they have not closed what they had read. */
-  async lookForOrphans(lanes: readonly Lane[]): Promise<void> {
-    const { clock, log, names, pool, logger } = this.#options
-    const epochs = lanes.map(({ epoch }) => epoch)
-    const told = new Map<string, string | undefined>()
-    try {
-      this.#admin ??= log.admin()
-      const topics = [...new Set(lanes.map(({ topic }) => topic))]
-      const committed = this.#admin.then((admin) => admin.committedOf(names.group(`exec.${pool}`), topics))
-      for (const [topic, offsets] of (await withTimeout(clock, orphansMsMax, committed)) ?? [])
-        for (const { partition, metadata } of offsets) told.set(`${topic}/${partition}`, metadata)
-    } catch (error) {
-      void this.#closeAdmin()
-      logger.debug({ event: 'offsets-not-read', err: error }, 'The committed offsets could not be read.')
-    }
-    for (const [at, lane] of lanes.entries()) {
-      if (lane.epoch !== epochs[at]) continue
-      const metadata = told.get(`${lane.topic}/${lane.partition}`)
-      lane.isOrphaned = !isClosed(metadata, clock.nowMs())
-      lane.restarted(restartsOf(metadata))
-    }
-    const partitions = lanes.filter(({ isOrphaned }) => isOrphaned).length
-    if (partitions === 0) return
-    logger.info(
-      { event: 'partitions-orphaned', pool, partitions },
-      'The last workers of some partitions did not say that they left. What they may have started starts again, one by one at first.',
-    )
-  }
-
-  #closeAdmin(): Promise<void> | undefined {
-    const admin = this.#admin
-    this.#admin = undefined
-    return admin?.then((opened) => opened.close()).catch(() => {})
-  }
-
   /** Rejoins the group as a new member. */
   async comeBack(): Promise<void> {
     this.#away = false
@@ -177,7 +135,6 @@ export class ExecutionConsumer {
   /** Leaves the group: others get the partitions. */
   async leave(): Promise<void> {
     await this.#reader?.stop()
-    await this.#closeAdmin()
     if (this.#away) this.#loseAll()
   }
 

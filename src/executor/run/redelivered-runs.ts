@@ -2,25 +2,28 @@
  * Due runs that a worker that died may have started. One of them may have ended it, and ends this one too: before its owner knows of a start,
  * and before its offset is committed. Nothing would count that, and the run would go from worker to worker.
  *
- * So these start in waves, oldest first. The starts of a wave are reported, and its offsets committed, before its handlers are called. Then
- * nobody reads them again, and an attempt that vanishes is a lost lease. The first waves have one run each, which gets some time to end, so
- * that the one that ends its worker takes no other with it. Later ones are ever larger, so that a backlog does not wait for long.
+ * So these start in waves. The starts of a wave are reported, and its offsets committed, before its handlers are called. Then nobody reads
+ * them again, and an attempt that vanishes is a lost lease. The first waves have one run each, so that the one that ends its worker at once
+ * takes no other with it. Later ones are ever larger, so that a backlog does not wait for long.
+ *
+ * A wave takes its turn among all due runs, with the rank of its first run. It begins with the best rank, and with the oldest of that.
  *
  * Nobody knows of an untracked run. Its starts since a worker died with it are told to the next reader with the offset of its lane. While one
- * is started for the last time, no other redelivered run is started.
+ * is started for the last time, no other untracked run is started again, and none of its lane.
  *
  * A worker that leaves says so with the last offset that it commits of each lane. What was before that in the log starts like any other run.
  */
-import { type Clock, trustedMs } from '../../clock/index.ts'
+import type { Clock } from '../../clock/index.ts'
 import { withTimeout } from '../../concurrency/index.ts'
 import type { Entry, Lane } from '../consume/index.ts'
 import type { Attempt } from '../report/index.ts'
+import { rankOfEntry } from './batch-collector.ts'
 
 /** Starts of an untracked run since a worker died with it. */
 export const restartsMax = 2
 /** Waves of one run. */
 export const wavesOfOne = 8
-/** How long the next wave waits for the end of such a run. */
+/** How long the next wave waits for the end of such a run, if it is not the first attempt. */
 export const aloneMsMax = 1_000
 /** Runs of one lane that start in waves. A death that comes later has moved the offset of the lane by as much. */
 export const waveRunsPerLaneMax = 100
@@ -30,6 +33,20 @@ export const waveRunsMax = 256
 const isLastStart = (entry: Entry | undefined): boolean => (entry?.restarts ?? 0) >= restartsMax
 
 const isOrdinary = ({ isOrphaned, startsInWaves }: Lane): boolean => isOrphaned === false || startsInWaves >= waveRunsPerLaneMax
+
+/** False: that is not known yet, or it is ordinary. */
+const isForWaves = ({ lane }: Entry): boolean => lane.isOrphaned === true && !isOrdinary(lane)
+
+/** The next wave in the ready queue. */
+export class WaveTurn {
+  readonly level: number
+  readonly dueAt: number
+
+  constructor(level: number, dueAt: number) {
+    this.level = level
+    this.dueAt = dueAt
+  }
+}
 
 /** `ended` settles when its handler has returned. */
 export interface StartedRun {
@@ -45,11 +62,13 @@ export interface RedeliveredRunsOptions {
   lookForOrphans(lanes: readonly Lane[]): Promise<void>
   /** Starts a run whose handler is called when `known` resolves. Undefined: it does not start any more. */
   start(entry: Entry, known: Promise<void>): StartedRun | undefined
-  /** The run starts like any other: its lane was closed by its last reader, or waves have passed enough of it. */
+  /** It was taken, and starts like any other run now. */
   onOrdinary(entry: Entry): void
   /** Commits the offsets of what is reported. It must not reject. */
   commit(): Promise<void>
-  /** A wave has started, or there are ordinary runs. */
+  /** A wave waits for its turn. */
+  onTurn(turn: WaveTurn): void
+  /** More may start: a wave has started, or it is known which runs are ordinary. */
   onClosed(): void
 }
 
@@ -58,6 +77,12 @@ export class RedeliveredRuns {
   #due: Entry[] = []
   #isSorted = true
   #isOpen = false
+  #turn: WaveTurn | undefined
+  /** Lanes with an entry that waits until it is known whether its lane is orphaned. */
+  #unknown = new Set<Lane>()
+  #isLooking = false
+  /** The untracked run that was started for the last time. */
+  #last: Attempt | undefined
   /** Since none waited. */
   #waves = 0
 
@@ -65,63 +90,107 @@ export class RedeliveredRuns {
     this.#options = options
   }
 
-  add(entry: Entry): void {
+  /** False: its lane was closed by its last reader, or waves have passed enough of it. So it starts like any other run. */
+  takes(entry: Entry): boolean {
+    if (!entry.redelivered || isOrdinary(entry.lane)) return false
+    if (entry.lane.isOrphaned === undefined) this.#unknown.add(entry.lane)
     this.#due.push(entry)
     this.#isSorted = false
+    return true
   }
 
   clear(): void {
     this.#due = []
+    this.#turn = undefined
   }
 
-  /** Opens the next wave, unless one is open. */
-  open(): void {
-    const { clock, hasRoom, onClosed } = this.#options
-    if (this.#isOpen || this.#due.length === 0 || !hasRoom() || trustedMs(clock) === undefined) return
+  /** Takes a turn for the next wave, unless it has one or a wave is open. */
+  offer(): void {
+    this.#look()
+    if (this.#isOpen || (this.#turn !== undefined && this.#isSorted)) return
+    const first = this.#sorted().find(isForWaves)
+    if (first === undefined) return
+    const level = rankOfEntry(first)
+    if (this.#turn !== undefined && this.#turn.level <= level) return
+    this.#turn = new WaveTurn(level, first.dueAt)
+    this.#options.onTurn(this.#turn)
+  }
+
+  /** The turn has come. A turn that a better one has replaced does nothing. */
+  open(turn: WaveTurn): void {
+    if (turn !== this.#turn) return
+    this.#turn = undefined
     this.#isOpen = true
-    void this.#wave().then((hasStarted) => {
+    void this.#wave().then((isNews) => {
       this.#isOpen = false
       if (this.#due.length === 0) this.#waves = 0
-      if (hasStarted) onClosed()
+      if (isNews) this.#options.onClosed()
     })
   }
 
-  async #wave(): Promise<boolean> {
-    const { commit, lookForOrphans } = this.#options
-    const unknown = new Set(this.#due.map(({ lane }) => lane).filter(({ isOrphaned }) => isOrphaned === undefined))
-    if (unknown.size > 0) await lookForOrphans([...unknown])
-    const hasOrdinary = this.#passOrdinary()
-    if (!this.#isSorted) this.#due.sort((a, b) => a.appendedAt - b.appendedAt || a.offset - b.offset)
+  #look(): void {
+    if (this.#isLooking || this.#unknown.size === 0) return
+    this.#isLooking = true
+    const lanes = [...this.#unknown]
+    this.#unknown.clear()
+    void this.#options.lookForOrphans(lanes).then(() => {
+      this.#isLooking = false
+      this.#passOrdinary()
+      // Those that were known before may be worse.
+      this.#isSorted = false
+      this.#options.onClosed()
+    })
+  }
+
+  /** What still waits: the best rank first, and the oldest of each. */
+  #sorted(): readonly Entry[] {
+    this.#due = this.#due.filter(({ state }) => state === 'held')
+    if (!this.#isSorted)
+      this.#due.sort((a, b) => rankOfEntry(a) - rankOfEntry(b) || a.appendedAt - b.appendedAt || a.offset - b.offset)
     this.#isSorted = true
+    return this.#due
+  }
+
+  async #wave(): Promise<boolean> {
+    const { commit } = this.#options
     const known = Promise.withResolvers<void>()
     const wave = this.#start(known.promise)
-    if (wave.length === 0) return hasOrdinary
+    if (wave.length === 0) return this.#passOrdinary()
     await Promise.all(wave.map(({ attempt }) => attempt.reported()))
     await commit()
     known.resolve()
-    // Handlers that end their worker at once have done so before the next wave.
-    await new Promise((resolve) => setImmediate(resolve))
     await this.#alone(wave)
     this.#waves++
+    this.#passOrdinary()
     return true
   }
 
-  /** Gives the only run of a wave time to end: an untracked one that is not started again all that it needs, the first ones a while. */
+  /**
+   * The next wave calls its handlers when its own reports are acknowledged, so what ends its worker before that is alone. One that has failed
+   * before may have been at work beside it, and would be again: their next attempts begin at the same time. It gets time to end.
+   */
   async #alone(wave: readonly StartedRun[]): Promise<void> {
     const [{ attempt, ended }] = wave as [StartedRun]
+    if (isLastStart(attempt.entry)) this.#last = attempt
+    if (wave.length > 1 || this.#waves >= wavesOfOne || attempt.attempt === 1) return
     const settled = ended.catch(() => undefined)
-    if (isLastStart(attempt.entry)) await settled
-    else if (wave.length === 1 && this.#waves < wavesOfOne) await withTimeout(this.#options.clock, aloneMsMax, settled)
+    await withTimeout(this.#options.clock, aloneMsMax, settled)
+  }
+
+  /**
+   * Whether it waits for an untracked run that is started for the last time: an untracked one would be blamed too, and one of its lane could
+   * not be committed before it.
+   */
+  #waitsForLast({ tracked, lane }: Entry): boolean {
+    const last = this.#last
+    return last !== undefined && last.outcome === undefined && (!tracked || lane === last.entry.lane)
   }
 
   #passOrdinary(): boolean {
     const ordinary = this.#due.filter(({ lane }) => isOrdinary(lane))
     if (ordinary.length === 0) return false
     this.#due = this.#due.filter(({ lane }) => !isOrdinary(lane))
-    for (const entry of ordinary) {
-      entry.redelivered = false
-      this.#options.onOrdinary(entry)
-    }
+    for (const entry of ordinary) this.#options.onOrdinary(entry)
     return true
   }
 
@@ -129,11 +198,10 @@ export class RedeliveredRuns {
     const { start, hasRoom } = this.#options
     const runsMax = Math.min(2 ** Math.max(this.#waves - wavesOfOne + 1, 0), waveRunsMax)
     const wave: StartedRun[] = []
-    this.#due = this.#due.filter((entry) => {
-      if (entry.state !== 'held') return false
-      // One before it in its lane that is not due would hold its offset back.
+    this.#due = this.#sorted().filter((entry) => {
       const isFull = wave.length >= runsMax || (wave.length > 0 && (entry.restarts > 0 || isLastStart(wave[0]?.attempt.entry)))
-      const waits = isFull || isOrdinary(entry.lane) || entry.lane.hasHeldBefore(entry) || !hasRoom()
+      // One before it in its lane that is not due would hold its offset back.
+      const waits = isFull || !isForWaves(entry) || this.#waitsForLast(entry) || entry.lane.hasHeldBefore(entry) || !hasRoom()
       const started = waits ? undefined : start(entry, known)
       if (!waits) entry.lane.startsInWaves++
       if (started !== undefined) wave.push(started)

@@ -26,7 +26,7 @@ import {
 import { BatchCollector, BatchTurn, rankOfEntry } from './batch-collector.ts'
 import { MissingHandlers } from './missing-handlers.ts'
 import { ReadyQueue } from './ready-queue.ts'
-import { RedeliveredRuns, restartsMax, type StartedRun } from './redelivered-runs.ts'
+import { RedeliveredRuns, restartsMax, type StartedRun, WaveTurn } from './redelivered-runs.ts'
 import { RunningCalls } from './running-calls.ts'
 import { callBatch, callHandler, toldSpan } from './spanned-calls.ts'
 import { Supervisor } from './supervisor.ts'
@@ -63,7 +63,7 @@ export class Runner implements AttemptHost {
   readonly calls: RunningCalls
   readonly #options: RunnerOptions
   readonly #handlers: ReadonlyMap<string, Handler | BatchCollector>
-  readonly #ready = new ReadyQueue<Entry | BatchTurn>(rankMax + 1)
+  readonly #ready = new ReadyQueue<Entry | BatchTurn | WaveTurn>(rankMax + 1)
   readonly #redelivered: RedeliveredRuns
   readonly #supervisor: Supervisor
   readonly #cancels = new Cancellations()
@@ -82,7 +82,10 @@ export class Runner implements AttemptHost {
     this.logger = options.logger
     this.#missing = new MissingHandlers(options.logger)
     const { pool, metrics, clock, reportSender } = options
-    this.#supervisor = new Supervisor(clock, reportSender, (attempt, outcome) => this.#end(attempt, outcome))
+    this.#supervisor = new Supervisor(clock, reportSender, (attempt, outcome) => {
+      this.#end(attempt, outcome)
+      this.pump()
+    })
     this.calls = new RunningCalls({
       supervisor: this.#supervisor,
       reportSender,
@@ -104,6 +107,7 @@ export class Runner implements AttemptHost {
       lookForOrphans: options.lookForOrphans,
       commit: options.commit,
       onOrdinary: (entry) => this.ready(entry),
+      onTurn: (turn) => this.#ready.push(turn.level, turn),
       onClosed: () => this.pump(),
     })
     // Nothing counts as due before that.
@@ -125,8 +129,8 @@ export class Runner implements AttemptHost {
     if (entry.execution !== undefined && this.lacksHandler(entry) && !this.#options.reportSender.congested)
       return this.#failMissing(this.#begin(entry, entry.execution, null))
     const handler = this.#handlers.get(entry.execution?.handler ?? '')
-    if (entry.redelivered) this.#redelivered.add(entry)
-    else if (handler instanceof BatchCollector) handler.add(entry)
+    if (this.#redelivered.takes(entry)) return
+    if (handler instanceof BatchCollector) handler.add(entry)
     else this.#ready.push(rankOfEntry(entry), entry)
   }
 
@@ -147,7 +151,7 @@ export class Runner implements AttemptHost {
   #startDue(): void {
     let left = startsPerPumpMax
     if (this.#options.isPaused?.() === true) return
-    this.#redelivered.open()
+    this.#redelivered.offer()
     while (this.#hasRoom) {
       if (left <= 0) {
         this.#nextPump ??= setImmediate(() => {
@@ -161,6 +165,7 @@ export class Runner implements AttemptHost {
       const item = nowMs === undefined ? undefined : this.#ready.next()
       if (item === undefined || nowMs === undefined) break
       if (item instanceof BatchTurn) left -= this.#startBatch(item, nowMs)
+      else if (item instanceof WaveTurn) this.#redelivered.open(item)
       else if (item.state === 'held') this.#start(item, nowMs)
       left--
     }

@@ -4,12 +4,15 @@ import type { ExecutionInput } from '../../../schemas/generated.ts'
 import { Lane } from '../../../src/executor/consume/lane.ts'
 import type { Handlers, Run } from '../../../src/executor/handlers/handler.ts'
 import { aloneMsMax, waveRunsPerLaneMax, wavesOfOne } from '../../../src/executor/run/redelivered-runs.ts'
-import { restartsOf } from '../../../src/ports/taken-runs.ts'
+import { restartsOf, takenText } from '../../../src/ports/taken-runs.ts'
+import { agedEvery } from '../../../streams/topics/priorities.ts'
 import { LoopbackLog } from '../../tools/loopback-log.ts'
 import { ManualClock, rest } from '../../tools/manual-clock.ts'
 import { Harness, type Place } from '../harness.ts'
 
 type Wanted = Partial<ExecutionInput>
+
+let busy: () => Promise<void>
 
 /** A worker, and what was known when each handler was called: the reports of its run, and the offset of its lane. */
 function place(options: ConstructorParameters<typeof Harness>[1] = {}, shared?: Harness) {
@@ -26,6 +29,7 @@ function place(options: ConstructorParameters<typeof Harness>[1] = {}, shared?: 
     })
   }
   const handlers: Handlers = {
+    busy: () => busy(),
     one: (run) => called([run]),
     many: { batch: { maxSize: 10, maxWaitMs: 0 }, run: called },
     slow: (run) => {
@@ -121,7 +125,6 @@ it('the first ones start alone, the oldest first, whatever their lane; later wav
     await harness.clock.advance(1)
   }
   await start()
-  await harness.clock.advance(wavesOfOne * aloneMsMax)
   expect(calls.slice(0, 4).flatMap(({ jobIds }) => jobIds)).toEqual(['p0-0', 'p1-0', 'p0-1', 'p1-1'])
   // Runs of one wave were called when the same number had been reported.
   const waves = Map.groupBy(calls, ({ reports }) => reports)
@@ -130,17 +133,92 @@ it('the first ones start alone, the oldest first, whatever their lane; later wav
   await harness.stop()
 })
 
-it('a wave of one waits a second for the end of its run, so that the next one does not take it along', async () => {
+it('the second one begins when its own start is reported, although the first still runs', async () => {
   const { harness, calls, before, start } = place()
   before([
     { jobId: 'a', handler: 'slow' },
     { jobId: 'b', handler: 'slow' },
   ])
   await start()
+  expect(calls).toMatchObject([
+    { jobIds: ['a'], known: ['STARTED a'], reports: 1 },
+    { jobIds: ['b'], known: ['STARTED b'], reports: 2 },
+  ])
+  await harness.stop()
+})
+
+it('after another attempt than the first, the next one waits a second for its end: it would lose attempt after attempt', async () => {
+  const { harness, calls, before, start } = place()
+  before([
+    { jobId: 'a', handler: 'slow', attempt: 2 },
+    { jobId: 'b', handler: 'one', attempt: 2 },
+    { jobId: 'c', handler: 'one', attempt: 2 },
+  ])
+  await start()
   expect(calls).toHaveLength(1)
   await harness.clock.advance(aloneMsMax)
-  expect(calls).toHaveLength(2)
+  expect(calls).toHaveLength(3)
   await harness.stop()
+})
+
+describe('priorities', () => {
+  const orderOf = (calls: readonly { jobIds: string[] }[]): string => calls.flatMap(({ jobIds }) => jobIds).join(' ')
+
+  it('the best one starts first, and the oldest of each', async () => {
+    const { harness, calls, before, start } = place({ concurrency: 1 })
+    for (const priority of ['LOW', 'NORMAL', 'HIGH'] as const) {
+      for (const partition of [0, 1]) {
+        before([{ jobId: `${priority}-${partition}`, priority }], { priority, partition })
+        await harness.clock.advance(1)
+      }
+    }
+    await start()
+    expect(orderOf(calls)).toBe('HIGH-0 HIGH-1 NORMAL-0 NORMAL-1 LOW-0 LOW-1')
+    await harness.stop()
+  })
+
+  it('a wave that waits for a slot gives its turn to a better one, and is not open beside it', async () => {
+    const { harness, calls, start } = place({ concurrency: 2 })
+    const ends: (() => void)[] = []
+    busy = () => new Promise<void>((resolve) => ends.push(resolve))
+    const dueAt = harness.clock.nowMs()
+    await start()
+    for (const jobId of ['busy', 'busy-too']) harness.put({ jobId, handler: 'busy' })
+    await rest()
+    harness.log.nowMs = () => dueAt
+    const run = { handler: 'slow', dueAt, dispatchedAt: dueAt }
+    harness.put({ ...run, jobId: 'low', priorityLevel: 3 }, { partition: 0 })
+    harness.put({ ...run, jobId: 'high', priorityLevel: 6 }, { partition: 1 })
+    await harness.clock.advance(100)
+    expect(ends).toHaveLength(2)
+    for (const end of ends) end()
+    for (let n = 0; n < 5; n++) await harness.clock.advance(100)
+    expect(orderOf(calls)).toBe('high low')
+    expect((calls[1]?.reports ?? 0) - (calls[0]?.reports ?? 0)).toBe(1)
+    await harness.stop()
+  })
+
+  it('those of a better one that came later go before the next wave; every sixteenth start is one of a wave', async () => {
+    const ends: (() => void)[] = []
+    const step = () => new Promise<void>((resolve) => ends.push(resolve))
+    const harness = new Harness({ step }, { concurrency: 4 })
+    for (let n = 0; n < 40; n++) harness.put({ jobId: `low-${n}`, handler: 'step', priority: 'LOW' }, { priority: 'LOW' })
+    await harness.clock.advance(1)
+    await harness.start()
+    await harness.clock.advance(100)
+    for (let n = 0; n < 300; n++) harness.put({ jobId: `high-${n}`, handler: 'step', priority: 'HIGH' }, { priority: 'HIGH' })
+    await rest()
+    while (harness.starts.length < 240) {
+      for (const end of ends.splice(0)) end()
+      await harness.clock.advance(100)
+    }
+    const lows = harness.starts.flatMap(({ jobId }, at) => (jobId.startsWith('low') ? [at] : []))
+    const apart = lows.map((at, index) => at - (lows[index - 1] ?? 0)).slice(5)
+    expect(lows.length).toBeGreaterThan(wavesOfOne + 2)
+    // A handler of a wave is called a little later than it has its slot.
+    for (const starts of apart) expect(Math.abs(starts - agedEvery)).toBeLessThanOrEqual(4)
+    await harness.stop()
+  })
 })
 
 it('what a worker that has left did not start, starts in the next one like any other run', async () => {
@@ -160,7 +238,6 @@ it('those after many of a lane start after them, like any other run', async () =
   const { harness, calls, before, start } = place()
   before(Array.from({ length: waveRunsPerLaneMax + 30 }, (_, n) => ({ jobId: `${n}`, handler: 'slow' })))
   await start()
-  await harness.clock.advance(wavesOfOne * aloneMsMax)
   expect(calls.map(({ jobIds }) => jobIds[0])).toEqual(Array.from({ length: waveRunsPerLaneMax + 30 }, (_, n) => `${n}`))
   expect(calls.map(({ known }) => known.length).lastIndexOf(1)).toBeLessThan(calls.length - 1)
   expect(calls.at(-1)?.known).toEqual([])
@@ -212,6 +289,25 @@ describe('an untracked run', () => {
     expect(seen).toEqual([['poison', 'good'], ['poison', 'good'], ['poison'], ['good']])
     expect(await failures(workers.at(-1) as Harness)).toBe(1)
     for (const harness of workers) await harness.stop()
+  })
+
+  it('that is started for the last time does not hold back tracked ones of other lanes', async () => {
+    const { harness, calls, start } = place()
+    const [topic, untracked] = [harness.topic(), { jobId: 'untracked', handler: 'slow', tracked: false }]
+    harness.put(untracked)
+    for (const partition of [0, 1]) harness.put({ jobId: `tracked-${partition}`, handler: 'one' }, { partition })
+    harness.put({ ...untracked, jobId: 'another' }, { partition: 1 })
+    const place0 = `test.exec.default ${topic}/0`
+    harness.log.committed.set(place0, 0)
+    harness.log.metadata.set(place0, takenText({ reach: 1, waiting: 0, untracked: 1, sharing: 0, restarts: [[0, 1]] }, 0))
+    await start()
+    const order = () => calls.flatMap(({ jobIds }) => jobIds)
+    expect(order()).toEqual(['untracked', 'tracked-1'])
+    // Its attempt ends by its time limit. The handler may never return.
+    await harness.clock.advance(300_000)
+    await harness.clock.advance(100)
+    expect(order()).toEqual(['untracked', 'tracked-1', 'tracked-0', 'another'])
+    await harness.stop()
   })
 
   it('that is not read yet stays told', () => {
