@@ -12,8 +12,7 @@ import { Chance } from '../../src/testing/simulation/chance.ts'
 import { stateKey } from '../../streams/state/keys.ts'
 import { SchedulerDriver } from '../tools/scheduler-driver.ts'
 import { Operations } from './cluster/operations.ts'
-import { jobsOffsetIn } from './cluster/simulation.ts'
-import { act, ids, ofCommands, ofJobs, report, statesOf } from './copies/acts.ts'
+import { act, compact, ids, ofCommands, ofJobs, report, statesOf } from './copies/acts.ts'
 import { type Copy, carried, copied, fenced, released } from './copies/copying.ts'
 import { codecs, names } from './world.ts'
 
@@ -43,15 +42,6 @@ function told(driver: SchedulerDriver): Record<string, unknown> {
     return [id, { status, nextFireAt, ...counts, ...waits, runs }]
   })
   return Object.fromEntries(shown.sort(([a], [b]) => (a < b ? -1 : 1)))
-}
-
-/** What the broker removes, up to what an owner has decided. */
-function compact({ log }: SchedulerDriver, chance: Chance): void {
-  for (let partition = 0; partition < log.partitions; partition++) {
-    const [state, jobs] = [log.at(names.state, partition), log.at(names.jobs, partition)]
-    log.compact(state, chance.int(state.earliest, state.next), 0)
-    log.compact(jobs, Math.min(chance.int(jobs.earliest, jobs.next), jobsOffsetIn(state)), 0)
-  }
 }
 
 /** The first part: users, operators, workers and kills in any order. */

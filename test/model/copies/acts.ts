@@ -1,4 +1,4 @@
-/** What users do in the histories of copies, valid or not, and what workers report. */
+/** What users do in the histories of copies, valid or not, what workers report, and what brokers remove. */
 import type { JobCommandInput, JobState } from '../../../schemas/generated.ts'
 import type { Chance } from '../../../src/testing/simulation/chance.ts'
 import { onlyOverHeaders } from '../../../streams/state/condition.ts'
@@ -6,6 +6,7 @@ import { pristineState } from '../../../streams/state/draft.ts'
 import { randomDefinition } from '../../streams/random-definition.ts'
 import type { SchedulerDriver } from '../../tools/scheduler-driver.ts'
 import { jobsOf } from '../cluster/settled.ts'
+import { jobsOffsetIn } from '../cluster/simulation.ts'
 import { codecs, names } from '../world.ts'
 
 export const ids = ['a', 'b', 'c', 'd', 'e', 'f']
@@ -93,4 +94,13 @@ export function report(driver: SchedulerDriver, fateOf: (id: string, run: JobSta
       if (fate === 'die')
         driver.report({ jobId, runNo, attempt, specOffset }, 'FAILED', { error: { type: 'E', message: 'm', retryable: false } })
     }
+}
+
+/** What the broker removes, up to what an owner has decided. */
+export function compact({ log }: SchedulerDriver, chance: Chance): void {
+  for (let partition = 0; partition < log.partitions; partition++) {
+    const [state, jobs] = [log.at(names.state, partition), log.at(names.jobs, partition)]
+    log.compact(state, chance.int(state.earliest, state.next), 0)
+    log.compact(jobs, Math.min(chance.int(jobs.earliest, jobs.next), jobsOffsetIn(state)), 0)
+  }
 }
