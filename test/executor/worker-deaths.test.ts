@@ -1,0 +1,97 @@
+/**
+ * Ways in which a worker of a program can die by its handler, on a real broker, each in a pool of its own: memory, a native crash in a batch, an
+ * event loop that is blocked, and an untracked run. Each is counted, ends, and has its error. A neighbour loses one attempt at most.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, type TestContext, test } from 'vitest'
+import type { RunInfo } from '../../src/library/index.ts'
+import { openSite, type Site } from '../faults/harness.ts'
+import { duelogEnvironment } from '../setup/environment.ts'
+import { job } from './up.ts'
+
+/** One handler of each pool ends its worker, or blocks it. */
+const deaths = {
+  memory: { ends: 'const kept = []; for (;;) kept.push(new Array(100_000).fill(kept.length))', isBatch: false, workers: 1 },
+  native: { ends: 'process.abort()', isBatch: true, workers: 1 },
+  // Nobody ends such a worker, so each attempt needs another one, and the neighbours a last one.
+  blocked: { ends: 'for (;;);', isBatch: false, workers: 3 },
+  untracked: { ends: 'process.exit(1)', isBatch: false, workers: 1 },
+}
+type Pool = keyof typeof deaths
+
+/** The program of a worker. It writes a line before each run, and its log. */
+const program = (pool: Pool, site: Site): string => `
+  import { appendFileSync } from 'node:fs'
+  import { setTimeout as wait } from 'node:timers/promises'
+  import { createWorker } from '${new URL('../../src/library/worker.ts', import.meta.url)}'
+  const began = ({ jobId }) => appendFileSync(${JSON.stringify(join(site.folder, pool))}, jobId + '\\n')
+  const ends = (run) => { began(run); ${deaths[pool].ends} }
+  const handlers = {
+    ends: ${deaths[pool].isBatch} ? { batch: { maxSize: 10, maxWaitMs: 1 }, run: ([run]) => ends(run) } : ends,
+    good: async (run) => { began(run); await wait(200) },
+  }
+  const { brokers, registryUrl, prefix: topicPrefix } = ${JSON.stringify(site.plan)}
+  await createWorker({ brokers, registryUrl, topicPrefix, pool: '${pool}', handlers }).start()`
+
+/** Starts it again whenever it ends. */
+async function keepWorker(context: TestContext, pool: Pool, site: Site): Promise<void> {
+  const file = join(site.folder, `${pool}.mjs`)
+  await writeFile(file, program(pool, site))
+  let child: ChildProcess | undefined
+  let isOver = false
+  const run = (): void => {
+    if (isOver) return
+    child = spawn(process.execPath, ['--max-old-space-size=100', file], {
+      env: duelogEnvironment({}),
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    child.stdout?.on('data', (text) => logs.set(pool, (logs.get(pool) ?? '') + text))
+    child.once('exit', run)
+  }
+  run()
+  context.onTestFinished(async () => {
+    isOver = true
+    if (child?.kill('SIGKILL')) await once(child, 'exit')
+  })
+}
+const logs = new Map<Pool, string>()
+
+test('each ends as a dead letter after its attempts, or as a counted failure, and its neighbours succeed', async (context) => {
+  const site = await openSite(context)
+  const pools = Object.keys(deaths) as Pool[]
+  const system = await site.system('scheduler,retrier,api', 'owner', { DUELOG_POOLS: pools.join() })
+  const { url } = await system.next('system', undefined, 0)
+  for (const pool of pools) for (let n = 0; n < deaths[pool].workers; n++) await keepWorker(context, pool, site)
+  const { rejections } = await site.client.scheduleMany(
+    pools.flatMap((pool) => {
+      const tracked = pool === 'untracked' ? { trackRuns: false } : { leaseMs: 2_000, retry: { maxAttempts: 1 } }
+      const twice = { leaseMs: 2_000, retry: { maxAttempts: 2, backoff: { fixed: { delayMs: 0 } } } }
+      const good = (n: number) => job(`${pool}-good-${n}`, 'good', { ...twice, target: { handler: 'good', pool } })
+      return [good(1), job(`${pool}-ends`, 'ends', { ...tracked, target: { handler: 'ends', pool } }), good(2)]
+    }),
+  )
+  expect(rejections).toEqual([])
+  const runsOf = async (id: string): Promise<RunInfo[]> => {
+    const answer = await fetch(`${url}/v1/jobs/${id}/runs`)
+    return answer.ok ? ((await answer.json()) as { runs: RunInfo[] }).runs : []
+  }
+  const startsOf = async (pool: Pool): Promise<number> =>
+    (await readFile(join(site.folder, pool), 'utf8')).split('\n').filter((line) => line === `${pool}-ends`).length
+  for (const pool of pools) {
+    for (const n of [1, 2]) {
+      const id = `${pool}-good-${n}`
+      await expect.poll(() => runsOf(id), { timeout: 240_000 }).toMatchObject([{ status: 'SUCCEEDED' }])
+      expect((await runsOf(id))[0]?.attempts).toBeLessThanOrEqual(2)
+    }
+    if (pool === 'untracked') continue
+    const dead = { status: 'DEAD', attempts: 1, errors: [{ type: 'LeaseLost' }] }
+    await expect.poll(() => runsOf(`${pool}-ends`), { timeout: 240_000 }).toMatchObject([dead])
+    // Once before anything was known of it, and once more for certain.
+    expect(await startsOf(pool)).toBeLessThanOrEqual(2)
+  }
+  await expect.poll(() => logs.get('untracked'), { timeout: 240_000 }).toContain('WorkerLost')
+  expect(await startsOf('untracked')).toBe(3)
+}, 600_000)
