@@ -84,6 +84,8 @@ export async function audit({
     // A record that a broker has appended is in the past, even if the clock of this machine is behind.
     let appendedMs = 0
     const nowMs = (): number => Math.max(Date.now(), appendedMs)
+    // The log is read up to its end at the beginning. A long one takes minutes, in which more falls due and is not read.
+    let readMs = Date.now()
     const entered = async (): Promise<void> => {
       const step = facts
       facts = []
@@ -99,6 +101,7 @@ export async function audit({
       signal,
       async onRecord(record: RecordIn) {
         complete.note(record)
+        readMs = Math.max(readMs, record.timestampMs)
         if (record.byBroker) appendedMs = Math.max(appendedMs, record.timestampMs)
         if (record.topic === names.pauses) return pools.note(record)
         const fact = await factOf(names, codecs, record)
@@ -115,7 +118,7 @@ export async function audit({
     })
     await entered()
     await ledger.settle({
-      watermark: nowMs(),
+      watermark: Math.min(readMs, nowMs()),
       isPresent: true,
       isFinal: true,
       targetTopics: new Set(targetTopics),
