@@ -3,7 +3,9 @@ export type { AclChange, AclPlan, AclsWanted, TopicChange } from './admin/index.
 export {
   areSchemasKnown,
   type Codecs,
+  type CodecsSeed,
   codecsOfSchemas,
+  codecsOfSeed,
   codecsWithoutRegistry,
   createCodecs,
   createCodecsEarly,

@@ -118,6 +118,7 @@ export {
 } from './proof.ts'
 export type { RangeReader } from './ranges.ts'
 export { activeRunToJson, executionToJson, finishedRunToJson, jobEtag, jobToFields, resultToJson, runIdOf } from './run-json.ts'
-export type { PartitionStore, PartitionStores, ScanOptions, StoreEntry, StoreOp } from './store.ts'
+export type { PartitionStore, PartitionStores, ScanOptions, StoreEntry, StoreOp, StoreReader } from './store.ts'
+export type { ListQuery, StoreSearch, StoreSearches } from './store-searches.ts'
 export { closedText, isClosed, restartsOf, type TakenRuns, takenKeptMs, takenOf, takenText } from './taken-runs.ts'
 export type { TargetTopics } from './target-topics.ts'

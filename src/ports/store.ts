@@ -23,13 +23,16 @@ export interface ScanOptions {
   keysOnly?: boolean
 }
 
-/** One partition's ordered keys and values. A store may be lost at any time: the logs hold everything (invariant I3). */
-export interface PartitionStore {
+export interface StoreReader {
   get(keys: Buffer[]): Promise<(Buffer | null)[]>
-  /** All or nothing; survives kill −9 of the process. */
-  apply(ops: StoreOp[]): Promise<void>
   /** Entries in key order. */
   scan(options: ScanOptions): Promise<StoreEntry[]>
+}
+
+/** One partition's ordered keys and values. A store may be lost at any time: the logs hold everything (invariant I3). */
+export interface PartitionStore extends StoreReader {
+  /** All or nothing; survives kill −9 of the process. */
+  apply(ops: StoreOp[]): Promise<void>
   /** Frees the space of a deleted range. */
   compact(from: Buffer, to: Buffer): Promise<void>
   bytes(): Promise<number>

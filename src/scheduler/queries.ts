@@ -3,13 +3,13 @@ import type { Clock } from '../clock/index.ts'
 import { FairSlots, idleTime, listSlots } from '../concurrency/index.ts'
 import { DuelogError } from '../errors/index.ts'
 import {
-  activeRunView,
   type CutOff,
   type JobQueries,
   ownerProblem,
   type PartitionQueries,
   type PartitionView,
   type RunEnd,
+  type StoreSearches,
   type Targets,
 } from '../ports/index.ts'
 import { idsOfRunTimers, poolOf } from './activity/index.ts'
@@ -24,6 +24,7 @@ import {
   limitUses,
   type QuerySource,
   runEndOf,
+  WholeSearches,
 } from './queries/index.ts'
 import { eachJob, loadJobs } from './state/index.ts'
 import { doneInTime, endedInTime } from './waits.ts'
@@ -32,7 +33,8 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
   const { codecs, clock, instance, spare } = options
   const lists = new FairSlots({ what: 'lists of jobs', places: listSlots, clock })
   const storeOf = ownedStores(partitions, clock)
-  const owned = jobQueries(ownerSource(partitions, options, storeOf), options, lists)
+  const searches = options.searches ?? searchesHere(partitions, options)
+  const owned = jobQueries(ownerSource(partitions, options, storeOf), options, lists, searches)
   return {
     ...owned,
     ...new Forecasts(codecs, clock, spare).queries(storeOf),
@@ -45,7 +47,7 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
       return { ...found, reasons: [{ code: 'clock', text, at: null }, ...found.reasons] }
     },
 
-    copies: standbyQueries(partitions, options, lists),
+    copies: standbyQueries(partitions, options, lists, searches),
 
     partitions: () => viewsOf(partitions, options),
 
@@ -146,6 +148,20 @@ const cutOffNow = (owner: Partition | undefined, clock: Clock): CutOff => ({
   at: clock.nowMs(),
 })
 
+/** For stores in memory: a search reads them in pieces. */
+const searchesHere = (partitions: ReadonlyMap<number, Partition>, { codecs }: SchedulerOptions): StoreSearches =>
+  new WholeSearches({
+    codecs,
+    async reading(number, task) {
+      const store = partitions.get(number)?.store ?? partitions.get(number)?.copy
+      if (store === undefined) throw noCopy(number)
+      return task(store)
+    },
+  })
+
+const noCopy = (number: number): DuelogError =>
+  new DuelogError('not-ready', `This process has no copy of partition ${number} that can be read; try again shortly.`)
+
 /** Throws `not-ready` if this process is not the active owner. */
 function ownedStores(partitions: ReadonlyMap<number, Partition>, clock: SchedulerOptions['clock']): QuerySource['storeOf'] {
   return (number) => {
@@ -169,11 +185,8 @@ function ownerSource(
 ): QuerySource {
   return {
     storeOf,
-    searchIndexOf: (number) => partitions.get(number)?.searchIndex,
-    withHeartbeats(number, id, active) {
-      const leases = partitions.get(number)?.leases
-      return active.map((run) => activeRunView(run, leases?.last(id, run) ?? null))
-    },
+    written: (number) => partitions.get(number)?.written?.take(),
+    heartbeat: (number, id, run) => partitions.get(number)?.leases?.last(id, run) ?? null,
     /** A new owner scans the timers of runs once for jobs whose records it has not applied itself. */
     async jobsUnderWay(number, store) {
       const partition = partitions.get(number)
@@ -196,20 +209,23 @@ function ownerSource(
 }
 
 /** A standby knows only what the changelog says about runs: no heartbeats. */
-function standbyQueries(partitions: ReadonlyMap<number, Partition>, options: SchedulerOptions, lists: FairSlots): JobQueries {
-  const noCopy = (number: number): DuelogError =>
-    new DuelogError('not-ready', `This process has no copy of partition ${number} that can be read; try again shortly.`)
+function standbyQueries(
+  partitions: ReadonlyMap<number, Partition>,
+  options: SchedulerOptions,
+  lists: FairSlots,
+  searches: StoreSearches,
+): JobQueries {
   const source: QuerySource = {
     storeOf(number) {
       const store = partitions.get(number)?.copy
       if (store === undefined) throw noCopy(number)
       return store
     },
-    withHeartbeats: (_number, _id, active) => active.map((run) => activeRunView(run, null)),
+    heartbeat: () => null,
     jobsUnderWay: (_number, store) => idsOfRunTimers(store, options.clock.nowMs()),
-    searchIndexOf: (number) => partitions.get(number)?.searchIndex,
+    written: (number) => partitions.get(number)?.written?.take(),
   }
-  const { job, list, why, runs, deadRuns, deadRun, runInput } = jobQueries(source, options, lists)
+  const { job, list, why, runs, deadRuns, deadRun, runInput } = jobQueries(source, options, lists, searches)
   /** The store of a standby may close during a read, because standbys come and go. */
   const reading =
     <Args extends [number, ...unknown[]], Answer>(read: (...args: Args) => Promise<Answer>) =>

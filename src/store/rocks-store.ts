@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import RocksDB from 'rocksdb-native'
 import { emptyValue } from '../../streams/state/index.ts'
 import { DuelogError, messageOf } from '../errors/index.ts'
-import type { PartitionStore, PartitionStores, ScanOptions, StoreEntry, StoreOp } from '../ports/index.ts'
+import type { PartitionStore, PartitionStores, ScanOptions, StoreEntry, StoreOp, StoreReader } from '../ports/index.ts'
 import { privateFolderMode } from '../process/index.ts'
 import { withBloomFilter } from './bloom-filter.ts'
 import { withWriteSequence } from './write-sequence.ts'
@@ -21,6 +21,13 @@ const blobBytesMin = 16 * 1024
 const blobFileBytes = 64 * 1024 * 1024
 /** Share of garbage in the oldest of these files at which they are rewritten. */
 const blobGarbageMax = 0.5
+/** How files are read. */
+export const tableOptions = {
+  // RocksDB would take 32 MB for each store, which glibc keeps after the store is closed. The cache of the system is as good (ADR 0063).
+  blockCache: false,
+  tableCacheIndexAndFilterBlocks: false,
+  enableBlobFiles: true,
+}
 /** A store with this number of failures without a known reason is wiped. */
 const failuresMax = 3
 /** Entries of one call to the thread pool. */
@@ -28,14 +35,15 @@ const scanCapacity = 1_024
 /** The same if values may be large. With half a megabyte each these are 16 MB. */
 const scanCapacityBounded = 32
 
+export const pathOf = (folder: string, partition: number): string => join(folder, `partition-${partition}`)
+
 /** Stores in numbered folders under `folder`. */
 export function rocksStores(folder: string): PartitionStores {
-  const pathOf = (partition: number): string => join(folder, `partition-${partition}`)
   /** Why a store must not be opened again as it is. */
   const rotten = new Map<number, string>()
   const failures = new Map<number, number>()
   const wipe = async (partition: number): Promise<void> => {
-    await rm(pathOf(partition), { recursive: true, force: true })
+    await rm(pathOf(folder, partition), { recursive: true, force: true })
     rotten.delete(partition)
     failures.delete(partition)
   }
@@ -46,7 +54,7 @@ export function rocksStores(folder: string): PartitionStores {
     if (isRot(reason) || times >= failuresMax) rotten.set(partition, reason)
   }
   const opened = async (partition: number): Promise<PartitionStore> =>
-    noticing(await openChecked(pathOf(partition)), (error) => failed(partition, error))
+    noticing(await openChecked(pathOf(folder, partition)), (error) => failed(partition, error))
   return {
     wipe,
     async held() {
@@ -61,8 +69,8 @@ export function rocksStores(folder: string): PartitionStores {
           return { store: await opened(partition), wiped }
         } catch (error) {
           wiped = reasonOf(error)
-          if (isLocked(wiped)) throw lockedBy(pathOf(partition), error)
-          if (isOutOfReach(wiped)) throw outOfReach(pathOf(partition), wiped, error)
+          if (isLocked(wiped)) throw lockedBy(pathOf(folder, partition), error)
+          if (isOutOfReach(wiped)) throw outOfReach(pathOf(folder, partition), wiped, error)
         }
       }
       // Whatever is wrong with the files, the logs hold everything (invariant I3), so an empty store is opened.
@@ -114,20 +122,7 @@ function noticing(store: PartitionStore, tell: (error: unknown) => void): Partit
   }
 }
 
-async function openStore(path: string): Promise<PartitionStore> {
-  const db = new RocksDB(path, {
-    writeBufferSize: writeBufferBytes,
-    maxBackgroundJobs: 2,
-    maxOpenFiles: 256,
-    // RocksDB would take 32 MB for each store, which glibc keeps after the store is closed. The cache of the system is as good (ADR 0063).
-    blockCache: false,
-    tableCacheIndexAndFilterBlocks: false,
-    enableBlobFiles: true,
-    minBlobSize: blobBytesMin,
-    blobFileSize: blobFileBytes,
-    blobGarbageCollectionForceThreshold: blobGarbageMax,
-  })
-  await db.ready()
+export function readerOf(db: RocksDB): StoreReader {
   return {
     async get(keys: Buffer[]): Promise<(Buffer | null)[]> {
       if (keys.length === 0) return []
@@ -135,15 +130,6 @@ async function openStore(path: string): Promise<PartitionStore> {
       const values = keys.map((key) => batch.get(key))
       batch.tryFlush()
       return Promise.all(values)
-    },
-    async apply(ops: StoreOp[]): Promise<void> {
-      if (ops.length === 0) return
-      const batch = db.write({ capacity: ops.length, autoDestroy: true })
-      for (const { key, value } of ops) {
-        if (value === null) batch.tryDelete(key)
-        else batch.tryPut(key, value)
-      }
-      await batch.flush()
     },
     async scan({ from, to, limit, bytesMax, keysOnly = false }: ScanOptions): Promise<StoreEntry[]> {
       const entries: StoreEntry[] = []
@@ -156,6 +142,31 @@ async function openStore(path: string): Promise<PartitionStore> {
         if (entries.length >= limit || bytes >= (bytesMax ?? Number.POSITIVE_INFINITY)) break
       }
       return entries
+    },
+  }
+}
+
+async function openStore(path: string): Promise<PartitionStore> {
+  const db = new RocksDB(path, {
+    ...tableOptions,
+    writeBufferSize: writeBufferBytes,
+    maxBackgroundJobs: 2,
+    maxOpenFiles: 256,
+    minBlobSize: blobBytesMin,
+    blobFileSize: blobFileBytes,
+    blobGarbageCollectionForceThreshold: blobGarbageMax,
+  })
+  await db.ready()
+  return {
+    ...readerOf(db),
+    async apply(ops: StoreOp[]): Promise<void> {
+      if (ops.length === 0) return
+      const batch = db.write({ capacity: ops.length, autoDestroy: true })
+      for (const { key, value } of ops) {
+        if (value === null) batch.tryDelete(key)
+        else batch.tryPut(key, value)
+      }
+      await batch.flush()
     },
     compact: (from, to) => db.compactRange(from, to),
     async bytes() {

@@ -2,7 +2,7 @@
 import type { topicNames } from '../../streams/topics/index.ts'
 import type { GuardedClock } from '../clock/index.ts'
 import type { Config } from '../config/index.ts'
-import type { CheckedTopics, Codecs, KafkaLog } from '../kafka/index.ts'
+import type { CheckedTopics, Codecs, CodecsSeed, KafkaLog } from '../kafka/index.ts'
 import type { Logger } from '../logging/index.ts'
 import type { Metrics } from '../metrics/index.ts'
 import type { PauseBook } from '../pauses/index.ts'
@@ -12,7 +12,7 @@ export interface ProcessContext {
   config: Config
   logger: Logger
   log: KafkaLog
-  codecs: Codecs
+  codecs: Codecs & { seed: CodecsSeed }
   names: ReturnType<typeof topicNames>
   partitions: number
   instance: string

@@ -1,7 +1,7 @@
 /** Codecs made from the schema ids in the data folder, so that a start does not wait for the registry. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Codecs, createCodecsEarly, type EarlyCodecsOptions, type KnownIds } from '../kafka/index.ts'
+import { type Codecs, type CodecsSeed, createCodecsEarly, type EarlyCodecsOptions, type KnownIds } from '../kafka/index.ts'
 import type { Logger } from '../logging/index.ts'
 import type { Log } from '../ports/index.ts'
 import { writePrivate } from '../process/index.ts'
@@ -23,7 +23,7 @@ export async function openCodecs(
   logger: Logger,
   vitals: ProcessHealth,
   undo: (() => Promise<unknown>)[],
-): Promise<Codecs> {
+): Promise<Codecs & { seed: CodecsSeed }> {
   const checking = new AbortController()
   undo.push(async () => checking.abort())
   const path = join(dataDir, 'schema-ids.of')

@@ -29,6 +29,7 @@ import { roleSetsOf } from './role-sets.ts'
 import { startScaling } from './scaling.ts'
 import { clusterIdOf, knownIdsIn, openCodecs } from './schema-cache.ts'
 import { startIntake, startTargets } from './targets.ts'
+import { ThreadSearches } from './thread-searches.ts'
 
 export interface System {
   /** Base URL of the HTTP server. */
@@ -228,7 +229,10 @@ const readPaceMs = 10
 /** A room is loaded where its role runs, because each process has its own memory. */
 async function newScheduler(parts: ProcessContext): Promise<Scheduler> {
   const [{ Scheduler }, { rocksStores }] = await Promise.all([import('../scheduler/index.ts'), import('../store/index.ts')])
-  const { config, logger, log, codecs, names, partitions, instance, metrics, clock, vitals } = parts
+  const { config, logger, log, codecs, names, partitions, instance, metrics, clock, undo, vitals } = parts
+  const folder = join(config.dataDir, 'scheduler')
+  const searches = new ThreadSearches({ folder, seed: codecs.seed, clock })
+  undo.push(() => searches.stop())
   return new Scheduler({
     log,
     codecs,
@@ -237,7 +241,8 @@ async function newScheduler(parts: ProcessContext): Promise<Scheduler> {
     partitions,
     instance,
     userData: () => peerNote(parts.url, config.apiTokens),
-    stores: rocksStores(join(config.dataDir, 'scheduler')),
+    stores: rocksStores(folder),
+    searches,
     clock,
     metrics,
     logger,

@@ -7,6 +7,7 @@ import { type Clock, systemClock } from '../../src/clock/clock.ts'
 import { FairSlots, slotWaitersMax } from '../../src/concurrency/fair-slots.ts'
 import { listSlots } from '../../src/concurrency/semaphore.ts'
 import { jobQueries } from '../../src/scheduler/queries/job-queries.ts'
+import { WholeSearches } from '../../src/scheduler/queries/whole-searches.ts'
 import { completeDefinition } from '../../streams/definitions/definition-json.ts'
 import { definitionKey, definitionValue } from '../../streams/state/keys.ts'
 import { codecs } from '../model/world.ts'
@@ -40,12 +41,13 @@ const queriesOf = (store: Awaited<ReturnType<typeof filled>>['store'], lists = p
   jobQueries(
     {
       storeOf: () => store,
-      withHeartbeats: (_partition, _id, active) => active.map((run) => ({ ...run, heartbeat: null })),
+      heartbeat: () => null,
       jobsUnderWay: async () => [],
-      searchIndexOf: () => undefined,
+      written: () => undefined,
     },
     { codecs, clock },
     lists,
+    new WholeSearches({ codecs, reading: (_partition, task) => task(store) }),
   )
 
 it('lists read a few jobs in each round of the event loop', async () => {
@@ -58,7 +60,7 @@ it('lists read a few jobs in each round of the event loop', async () => {
     if (goesOn) setImmediate(look)
   }
   setImmediate(look)
-  const none = { handler: 'none', idPrefix: 'job-' }
+  const none = { status: 'PAUSED' as const, idPrefix: 'job-' }
   const found = await Promise.all(Array.from({ length: asked }, () => queries.list(0, none, 10)))
   goesOn = false
   expect(found.map(({ looked }) => looked)).toEqual(found.map(() => jobs))

@@ -45,7 +45,7 @@ import { DuelogError } from '../../errors/index.ts'
 import type { Codec } from '../../ports/index.ts'
 import { avroType, fingerprintOf } from './avro-type.ts'
 import { AvroCodec } from './codec.ts'
-import { foreignType } from './foreign-schemas.ts'
+import { foreignType, textOfType, typeOfText } from './foreign-schemas.ts'
 import { type KnownIds, Registry, type RegistryOptions } from './registry.ts'
 import { repeatedRecordType } from './repeated-record-cache.ts'
 
@@ -69,6 +69,14 @@ export interface Codecs {
   runLog: Codec<RunLog, RunLogInput>
   operation: Codec<OperationRecord, OperationRecordInput>
   pause: Codec<Pause, PauseInput>
+}
+
+/** What codecs of another thread are made of (codecsOfSeed). */
+export interface CodecsSeed {
+  /** The ids of our own schemas. */
+  ids: Ids
+  /** The schema of another id, as JSON; null if nothing can be read by it. Rejects as `decode` of a codec does. */
+  schemaOf(id: number): Promise<string | null>
 }
 
 const schemas: Record<TopicPlan['schema'], unknown> = {
@@ -153,7 +161,7 @@ export interface EarlyCodecsOptions extends CodecsOptions {
  * Like createCodecs, but does not wait for the registry if the known ids cover all our schemas: the schema of an id never
  * changes. The registration and the check then follow as soon as the registry answers.
  */
-export async function createCodecsEarly(options: EarlyCodecsOptions): Promise<Codecs> {
+export async function createCodecsEarly(options: EarlyCodecsOptions): Promise<Codecs & { seed: CodecsSeed }> {
   const { knownIds, whenUp, onNeeded, isProven, onProven } = options
   const types = allTypes()
   const known = isProven ? knownAmong(types, await knownIds.read()) : undefined
@@ -227,7 +235,7 @@ async function registered(registry: Registry, types: Types, { plans }: CodecsOpt
 }
 
 /** For a simulated log, which has no registry: the schemas have the ids 1 to 9, and records of any other schema are undecodable. */
-export function codecsWithoutRegistry(): Codecs {
+export function codecsWithoutRegistry(): Codecs & { seed: CodecsSeed } {
   const unknown = (id: number): Promise<Type> =>
     Promise.reject(new DuelogError('undecodable', `schema ${id} is none of Duelog, and there is no registry`))
   const ids = Object.fromEntries(schemaNames.map((name, at) => [name, [at + 1]])) as Ids
@@ -253,7 +261,11 @@ export function codecsOfSchemas(texts: Readonly<Record<string, string>>): Codecs
   return codecsOf({ writerOf }, allTypes(), ids)
 }
 
-function codecsOf(registry: Pick<Registry, 'writerOf'>, types: Types, ids: Ids): Codecs {
+/** Codecs of a thread, from the seed of those of its process. */
+export const codecsOfSeed = ({ ids, schemaOf }: CodecsSeed): Codecs =>
+  codecsOf({ writerOf: async (id) => typeOfText(id, await schemaOf(id)) }, allTypes(), ids)
+
+function codecsOf(registry: Pick<Registry, 'writerOf'>, types: Types, ids: Ids): Codecs & { seed: CodecsSeed } {
   const codec = <Value, Input>(name: SchemaName): Codec<Value, Input> =>
     new AvroCodec<Value, Input>(types[name], ids[name], (id) => registry.writerOf(id))
   return {
@@ -269,6 +281,7 @@ function codecsOf(registry: Pick<Registry, 'writerOf'>, types: Types, ids: Ids):
     runLog: codec('run-log'),
     operation: codec('operation'),
     pause: codec('pause'),
+    seed: { ids, schemaOf: (id) => textOfType(registry.writerOf(id)) },
   }
 }
 

@@ -66,6 +66,20 @@ export class UnusableSchema extends DuelogError {
   }
 }
 
+/** A type as text, for another thread; null if nothing can be read by it. */
+export async function textOfType(asked: Promise<Type>): Promise<string | null> {
+  try {
+    return JSON.stringify((await asked).schema({ exportAttrs: true }))
+  } catch (error) {
+    if (error instanceof UnusableSchema) return null
+    throw error
+  }
+}
+
+/** The type of such a text. Throws UnusableSchema. */
+export const typeOfText = (id: number, text: string | null): Type =>
+  usableType(id, text === null ? { format: 'another reader', texts: [] } : { format: 'AVRO', texts: [text] })
+
 interface Work {
   reads: number
   empty: number

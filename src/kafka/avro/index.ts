@@ -2,7 +2,9 @@
 export {
   areSchemasKnown,
   type Codecs,
+  type CodecsSeed,
   codecsOfSchemas,
+  codecsOfSeed,
   codecsWithoutRegistry,
   createCodecs,
   createCodecsEarly,

@@ -20,7 +20,7 @@ import type { Clock } from '../../clock/index.ts'
 import type { IdleTime } from '../../concurrency/index.ts'
 import type { Logger } from '../../logging/index.ts'
 import type { Metrics } from '../../metrics/index.ts'
-import type { Codec, Log, LogAdmin, PartitionStores, Pauses, TargetTopics } from '../../ports/index.ts'
+import type { Codec, Log, LogAdmin, PartitionStores, Pauses, StoreSearches, TargetTopics } from '../../ports/index.ts'
 import type { PoolWorkers } from '../pools/index.ts'
 
 export interface SchedulerCodecs {
@@ -47,6 +47,8 @@ export interface SchedulerOptions {
   /** Shown by describeGroups: how other processes reach the queries of this one. */
   userData: () => unknown
   stores: PartitionStores
+  /** Searches through these stores. Default: the thread of the scheduler makes them. */
+  searches?: StoreSearches
   clock: Clock
   metrics: Metrics
   logger: Logger

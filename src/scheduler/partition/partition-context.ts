@@ -23,7 +23,7 @@ import {
 import { Backpressure, EventsWatermark, InputBuffer, LogPositions, type PartitionReader, readSources } from '../input/index.ts'
 import { AdmissionQueue } from '../limits/index.ts'
 import type { Shared } from '../options/index.ts'
-import type { SearchIndex } from '../queries/index.ts'
+import type { WrittenIds } from '../queries/index.ts'
 import { type Checkpoint, type ForeignChangelog, HeavyJobs, idleCheckMs, TombstoneGuard } from '../state/index.ts'
 import { TimeIndex, ZoneRulesState } from '../timers/index.ts'
 import { type Assignment, Closed, Interruption, type PartitionRole, type Phase, type SchedulerResources } from './assignment.ts'
@@ -35,7 +35,7 @@ export const quietMs = 2_000
 /** What the open of a store found. */
 export interface Opened {
   store: PartitionStore
-  searchIndex: SearchIndex
+  written: WrittenIds
   /** The checkpoint of the store, and the last claim in it. Undefined in a new store. */
   local: Checkpoint | undefined
   claim: Owner | undefined
@@ -61,7 +61,7 @@ export class PartitionContext implements CommitContext {
   readonly failureIsolation: FailureIsolation
   readonly store: PartitionStore
   readonly index: TimeIndex
-  readonly searchIndex: SearchIndex
+  readonly written: WrittenIds
   readonly inputBuffer: InputBuffer
   readonly backpressure: Backpressure
   readonly activeRuns = new ActiveRuns()
@@ -109,7 +109,7 @@ export class PartitionContext implements CommitContext {
     this.failureIsolation = assignment.failureIsolation
     this.store = store
     this.index = new TimeIndex(store)
-    this.searchIndex = opened.searchIndex
+    this.written = opened.written
     this.inputBuffer = new InputBuffer(resources.inputBufferBytesMax)
     this.backpressure = new Backpressure(this.inputBuffer, partitionReader, shared.clock)
     this.admissionQueue = new AdmissionQueue(shared.codecs)

@@ -43,7 +43,7 @@ import {
   type Wait,
 } from '../input/index.ts'
 import type { Shared } from '../options/index.ts'
-import type { SearchIndex } from '../queries/index.ts'
+import type { WrittenIds } from '../queries/index.ts'
 import { ownZoneRules } from '../timers/index.ts'
 import { Assignment, Closed, type PartitionRole, type Phase, RoleChanged, type SchedulerResources } from './assignment.ts'
 import type { PartitionContext } from './partition-context.ts'
@@ -145,8 +145,8 @@ export class Partition {
   get standing(): StandingJobs | undefined {
     return this.#context?.standing
   }
-  get searchIndex(): SearchIndex | undefined {
-    return this.#context?.searchIndex
+  get written(): WrittenIds | undefined {
+    return this.#context?.written
   }
   /** For each input the applied offset, and the end of its log if it is known. Empty while no store is open. */
   inputs(): ReturnType<LogPositions['inputs']> {

@@ -5,7 +5,7 @@
 import { prefix } from '../../../streams/state/index.ts'
 import type { Batch, PartitionStore, StoreOp } from '../../ports/index.ts'
 import { endOf, type Range, rangeOf } from '../input/index.ts'
-import { SearchIndex } from '../queries/index.ts'
+import { WrittenIds } from '../queries/index.ts'
 import {
   type Checkpoint,
   changelogOps,
@@ -61,7 +61,7 @@ export async function open(assignment: Assignment): Promise<{ context: Partition
 
 async function contextOf(
   assignment: Assignment,
-  { store, searchIndex, other }: OpenedStore,
+  { store, written, other }: OpenedStore,
 ): Promise<{ context: PartitionContext; ends: Ends; large: boolean }> {
   const { partition, shared } = assignment
   const { admin, names } = shared
@@ -77,7 +77,7 @@ async function contextOf(
   const large = state - stateOffset + jobs - jobsOffset > largeRestore
   // A bulk restore leaves timers behind that no longer count. A standby avoids that if it costs little.
   const isExact = assignment.role === 'standby' && !large
-  const context = new PartitionContext(assignment, { store, searchIndex, local, claim, jobsOffset, stateOffset, ends, isExact })
+  const context = new PartitionContext(assignment, { store, written, local, claim, jobsOffset, stateOffset, ends, isExact })
   if (isOther) {
     const log = new ReplacedChangelog(context, local.stateOffset, other)
     await log.begin(local, claim)
@@ -172,16 +172,16 @@ async function isLoggedAgain({ read, shared }: PartitionContext, records: Batch[
 
 interface OpenedStore {
   store: PartitionStore
-  searchIndex: SearchIndex
+  written: WrittenIds
   /** The range of job-state if it is not the log that the store was built from. */
   other: Range | undefined
 }
 
 async function openStore(assignment: Assignment): Promise<OpenedStore> {
   const { partition, shared } = assignment
-  const { stores, logger, clock } = shared
-  const searchIndex = new SearchIndex()
-  const watched = (store: PartitionStore): PartitionStore => searchIndex.watch(withStoreFaults(store), () => clock.steadyMs())
+  const { stores, logger } = shared
+  const written = new WrittenIds()
+  const watched = (store: PartitionStore): PartitionStore => written.watch(withStoreFaults(store))
   const opened = await stores.open(partition)
   const store = watched(opened.store)
   try {
@@ -190,7 +190,7 @@ async function openStore(assignment: Assignment): Promise<OpenedStore> {
     const { reason, other } = await judgeStore(assignment, store)
     if (reason === undefined) {
       if (other !== undefined) await forgetDefinitions(assignment, store)
-      return { store, searchIndex, other }
+      return { store, written, other }
     }
     logger.warn({ event: 'store-rebuilt', partition }, `The local store of partition ${partition} is rebuilt: ${reason}.`)
   } catch (error) {
@@ -199,7 +199,7 @@ async function openStore(assignment: Assignment): Promise<OpenedStore> {
   }
   await store.close()
   await stores.wipe(partition)
-  return { store: watched((await stores.open(partition)).store), searchIndex, other: undefined }
+  return { store: watched((await stores.open(partition)).store), written, other: undefined }
 }
 
 /**

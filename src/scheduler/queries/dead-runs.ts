@@ -11,7 +11,7 @@ import {
   type DeadRunsQuery,
   type ErrorKindCount,
   type JobFilter,
-  type PartitionStore,
+  type StoreReader,
 } from '../../ports/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
 import { eachJob, loadJobs } from '../state/index.ts'
@@ -22,12 +22,20 @@ import { matchesJob } from './job-search.ts'
 /** Jobs and dead runs that one call reads, and keys that one scan returns. A job has at most 1,000 dead runs. */
 const readMax = 20_000
 const slice = 500
+/** With more jobs that have dead runs the list is made in another thread. */
+const fewJobs = 25
 /** Characters of errors and bytes of results after which one answer ends. */
 const answerBytesMax = 4 * 1024 * 1024
 
 interface Place {
-  store: PartitionStore
+  store: StoreReader
   codecs: SchedulerCodecs
+}
+
+/** Whether the list takes so little that the thread that fires can make it. */
+export async function hasFewDead(store: StoreReader, { filter, after }: DeadRunsQuery): Promise<boolean> {
+  const range = walkOf({ ...filter, dead: true }).rangeAfter(after)
+  return (await store.scan({ ...range, limit: fewJobs, keysOnly: true })).length < fewJobs
 }
 
 export async function listDeadRuns(place: Place, query: DeadRunsQuery): Promise<DeadRuns> {
@@ -143,7 +151,7 @@ class Newest {
 const sizeOf = (run: FinishedRun | null): number =>
   200 + (run?.result?.length ?? 0) + (run?.errors ?? []).reduce((sum, { type, message }) => sum + type.length + message.length, 0)
 
-async function inputOf(store: PartitionStore, codecs: SchedulerCodecs, { jobId, runNo }: DeadPlace): Promise<Execution | null> {
+async function inputOf(store: StoreReader, codecs: SchedulerCodecs, { jobId, runNo }: DeadPlace): Promise<Execution | null> {
   const job = (await loadJobs(store, codecs, [jobId], new Map([[jobId, runNo]]))).get(jobId)
   const input = job?.snapshots?.get(runNo)
   return input === undefined ? null : { ...input, payload: null }

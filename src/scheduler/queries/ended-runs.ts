@@ -1,13 +1,13 @@
 /** The ends of runs that a store keeps of a job: of the last runs, and of the dead runs that can be redriven. */
 import type { FinishedRun, JobState } from '../../../schemas/index.ts'
 import { runHistorySize, runKey, snapshotKey } from '../../../streams/state/index.ts'
-import type { PartitionStore } from '../../ports/index.ts'
+import type { StoreReader } from '../../ports/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
 import { entryOf } from '../state/index.ts'
 
 /** The ended runs of a job that are kept, in any order. */
 export async function endedRunsOf(
-  store: PartitionStore,
+  store: StoreReader,
   codecs: SchedulerCodecs,
   id: string,
   state: Pick<JobState, 'lastRun'> | undefined,
@@ -26,7 +26,7 @@ const deadAtOnce = 100
 
 /** `ends`: how the dead runs of a job ended; runs that died under an earlier version may be missing. `history`: its ended runs. */
 export async function deadEndsOf(
-  store: PartitionStore,
+  store: StoreReader,
   codecs: SchedulerCodecs,
   id: string,
   { deadRuns, lastRun }: Pick<JobState, 'deadRuns' | 'lastRun'>,

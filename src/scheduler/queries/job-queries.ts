@@ -1,28 +1,38 @@
 /** Queries for jobs in the store of a partition, of an owner or a standby. */
-import type { ActiveRun, FinishedRun, JobState } from '../../../schemas/index.ts'
+import type { ActiveRun, FinishedRun } from '../../../schemas/index.ts'
 import { whyOf } from '../../../streams/jobs/index.ts'
 import { runInputOf } from '../../../streams/runs/index.ts'
-import { followsZone } from '../../../streams/schedules/index.ts'
 import { type Job, pristineState } from '../../../streams/state/index.ts'
 import type { Clock } from '../../clock/index.ts'
 import type { FairSlots } from '../../concurrency/index.ts'
-import type { ActiveRunView, JobQueries, JobView, PartitionStore } from '../../ports/index.ts'
+import {
+  type ActiveRunView,
+  activeRunView,
+  type Heartbeat,
+  type JobQueries,
+  type JobView,
+  type ListedJobs,
+  type ListQuery,
+  type PartitionStore,
+  type StoreSearches,
+} from '../../ports/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
 import { loadJobs } from '../state/index.ts'
-import { listDeadRuns } from './dead-runs.ts'
+import { hasFewDead, listDeadRuns } from './dead-runs.ts'
 import { deadEndsOf, endedRunsOf } from './ended-runs.ts'
-import { listAmong, listJobsOf } from './job-search.ts'
-import type { SearchIndex } from './search-index.ts'
+import { listAmong, listHere } from './job-search.ts'
+import { viewOfJob } from './job-view.ts'
 
 /** Where the queries read. */
 export interface QuerySource {
   /** Throws `not-ready` if there is no store. */
   storeOf(partition: number): PartitionStore
-  withHeartbeats(partition: number, id: string, active: readonly ActiveRun[]): ActiveRunView[]
+  /** The last one of an attempt, as far as it is known here. */
+  heartbeat(partition: number, id: string, run: Pick<ActiveRun, 'runNo' | 'attempt' | 'specOffset'>): Heartbeat | null
   /** Ids of jobs that may have active runs. */
   jobsUnderWay(partition: number, store: PartitionStore): Promise<string[]>
-  /** The search index, if there is one. */
-  searchIndexOf(partition: number): SearchIndex | undefined
+  /** Definitions that were written since the last call; undefined: unknown. */
+  written(partition: number): string[] | undefined
 }
 
 /** `lists`: slots of the whole process, so that concurrent lists do not add up. */
@@ -30,9 +40,12 @@ export function jobQueries(
   sight: QuerySource,
   { codecs, clock }: { codecs: SchedulerCodecs; clock: Clock },
   lists: FairSlots,
+  searches: StoreSearches,
 ): JobQueries {
+  const withHeartbeats = (number: number, id: string, active: readonly ActiveRun[]): ActiveRunView[] =>
+    active.map((run) => activeRunView(run, sight.heartbeat(number, id, run)))
   const viewOf = (job: Job, number: number): JobView | undefined =>
-    viewOfJob(job, number, (active) => sight.withHeartbeats(number, job.id, active))
+    viewOfJob(job, number, (active) => withHeartbeats(number, job.id, active))
 
   return {
     async job(partition, id) {
@@ -52,9 +65,10 @@ export function jobQueries(
       return lists.run(async () => {
         const store = sight.storeOf(partition)
         const page = { filter, limit, after }
-        const place = { store, codecs, steadyMs: clock.steadyMs(), viewOf: (job: Job) => viewOf(job, partition) }
+        const place = { store, codecs, viewOf: (job: Job) => viewOf(job, partition) }
         if (filter.active) return listAmong(place, await sight.jobsUnderWay(partition, store), page)
-        return listJobsOf({ ...place, searchIndex: sight.searchIndexOf(partition) }, page)
+        const { isWhole, ...here } = await listHere(place, page)
+        return isWhole ? here : listOn(sight, searches, partition, page, here, asker?.signal)
       }, asker)
     },
 
@@ -69,14 +83,20 @@ export function jobQueries(
       )
         finished.push(...(await deadEndsOf(store, codecs, id, { ...job.state, deadRuns: [deadRunNo] })).ends.values())
       return {
-        active: sight.withHeartbeats(partition, id, job.state?.active ?? []),
+        active: withHeartbeats(partition, id, job.state?.active ?? []),
         finished: finished.sort((a, b) => b.runNo - a.runNo),
         life: job.state?.life ?? '',
       }
     },
 
     async deadRuns(partition, query, asker) {
-      return lists.run(() => listDeadRuns({ store: sight.storeOf(partition), codecs }, query), asker)
+      return lists.run(async () => {
+        const store = sight.storeOf(partition)
+        if (await hasFewDead(store, query)) return listDeadRuns({ store, codecs }, query)
+        const found = await searches.deadRuns({ partition, query }, asker?.signal)
+        sight.storeOf(partition)
+        return found
+      }, asker)
     },
 
     async deadRun(partition, id, runNo) {
@@ -91,6 +111,22 @@ export function jobQueries(
   }
 }
 
+/** The list with its rest, from a thread that knows the store alone. The partition may have moved meanwhile. */
+async function listOn(
+  sight: QuerySource,
+  searches: StoreSearches,
+  partition: number,
+  { filter, limit }: ListQuery,
+  here: ListedJobs,
+  signal: AbortSignal | undefined,
+): Promise<ListedJobs> {
+  const query = { filter, limit: limit - here.jobs.length, after: here.next }
+  const rest = await searches.list({ partition, written: sight.written(partition), query }, signal)
+  sight.storeOf(partition)
+  for (const { id, active } of rest.jobs) for (const run of active) run.heartbeat = sight.heartbeat(partition, id, run)
+  return { ...rest, jobs: [...here.jobs, ...rest.jobs], looked: here.looked + rest.looked }
+}
+
 /** A job and its ended runs that are kept, in any order. The snapshot of run `runNo` is loaded. */
 export async function jobWithRuns(
   store: PartitionStore,
@@ -101,44 +137,4 @@ export async function jobWithRuns(
   const runs = runNo === undefined ? undefined : new Map([[id, runNo]])
   const job = (await loadJobs(store, codecs, [id], runs)).get(id)
   return { job, finished: job === undefined ? [] : await endedRunsOf(store, codecs, id, job.state) }
-}
-
-const placeOf = ({ anchorAt, decidedFor, latestFiredFor }: JobState): JobView['place'] => ({
-  anchorAt,
-  decidedFor,
-  latestFiredFor,
-})
-
-function viewOfJob(
-  job: Job,
-  partition: number,
-  withHeartbeats: (active: readonly ActiveRun[]) => ActiveRunView[],
-): JobView | undefined {
-  const { definition } = job
-  if (definition === undefined) return undefined
-  const state = job.state ?? pristineState(job)
-  return {
-    id: job.id,
-    partition,
-    offset: definition.offset,
-    definition: definition.spec,
-    status: state.status,
-    nextFireAt: state.nextFireAt,
-    nextDueAt: state.nextDueAt,
-    ...(definition.spec !== undefined && followsZone(definition.spec) && { place: placeOf(state) }),
-    runNo: state.runNo,
-    scheduledRuns: state.scheduledRuns,
-    succeeded: state.succeeded,
-    failed: state.failed,
-    skipped: state.skipped,
-    cancelled: state.cancelled,
-    reason: state.reason,
-    active: withHeartbeats(state.active),
-    lastRun: state.lastRun,
-    deadRuns: state.deadRuns,
-    deadRunsDropped: state.deadRunsDropped,
-    anchorAt: state.anchorAt,
-    backfill: state.backfill,
-    followUpsWaiting: state.followUps?.count ?? 0,
-  }
 }

@@ -27,6 +27,8 @@ export interface Walk {
   idOf(key: Buffer): string
   /** Whether it reads few other jobs, because it uses an index. */
   isNarrow: boolean
+  /** Whether the values of its keys are the definitions. */
+  isOfDefinitions: boolean
 }
 
 export function walkOf(filter: JobFilter): Walk {
@@ -38,14 +40,17 @@ export function walkOf(filter: JobFilter): Walk {
     return {
       rangeAfter: (jobId) => indexRange(kind, value, jobId),
       idOf: (key) => jobIdOfIndexKey(key, value),
-      isNarrow: true,
+      ...{ isNarrow: true, isOfDefinitions: false },
     }
   }
   // A job that has not run yet has no state in the store, but it is not completed either.
   const keyOf = status === 'COMPLETED' ? stateKey : definitionKey
   const { from, to } = idRange(keyOf, idPrefix)
   const behind = (jobId: string): Buffer => (jobId < (idPrefix ?? '') ? from : keyAfter(keyOf(jobId)))
-  return { rangeAfter: (jobId) => ({ from: jobId === undefined ? from : behind(jobId), to }), idOf: jobIdOfKey, isNarrow: false }
+  return {
+    rangeAfter: (jobId) => ({ from: jobId === undefined ? from : behind(jobId), to }),
+    ...{ idOf: jobIdOfKey, isNarrow: false, isOfDefinitions: keyOf === definitionKey },
+  }
 }
 
 /** The index that finds the fewest unwanted jobs. */

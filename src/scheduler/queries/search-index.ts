@@ -6,8 +6,8 @@
  *
  * The index only proposes jobs. A job may have been deleted or replaced since, so the caller reads the jobs themselves.
  */
-import { definitionKey, jobIdOfKey, keyAfter, prefix, rangeOf, storedDefinition } from '../../../streams/state/index.ts'
-import type { PartitionStore, StoreOp } from '../../ports/index.ts'
+import { definitionKey, keyAfter, prefix, rangeOf, storedDefinition } from '../../../streams/state/index.ts'
+import type { StoreReader } from '../../ports/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
 import { IdColumn } from './id-column.ts'
 
@@ -17,8 +17,6 @@ export const searchIndexBytesMax = 64 * 1024 * 1024
 export const recentMax = 20_000
 /** Names of handlers that are distinguished. Jobs with further handlers are always read. */
 const handlersMax = 10_000
-/** The index is dropped after this time without a search. */
-const idleMs = 600_000
 const chunk = 1_000
 /** Bytes of definitions that are read together. A light one has some hundred. */
 const chunkBytes = 2 * 1024 * 1024
@@ -48,9 +46,7 @@ export class SearchIndex {
   readonly #handlers = new Map<string, number>()
   /** By id: the number of the handler, or undefined until it was looked up. */
   readonly #recent = new Map<string, number | undefined>()
-  #inUse = false
   #complete = false
-  #usedAtMs = 0
   #building: Promise<number> | undefined
 
   readonly #bytesMax: number
@@ -59,22 +55,11 @@ export class SearchIndex {
     this.#bytesMax = bytesMax
   }
 
-  /** The same store. The index learns of definitions that are written through it. */
-  watch(store: PartitionStore, steadyMs: () => number): PartitionStore {
-    return {
-      ...store,
-      apply: async (ops) => {
-        await store.apply(ops)
-        if (this.#inUse) this.#note(ops, steadyMs())
-      },
-    }
-  }
-
   clear(): void {
     this.#ids = new IdColumn()
     this.#handlers.clear()
     this.#recent.clear()
-    this.#inUse = this.#complete = false
+    this.#complete = false
   }
 
   /** Whether the ids have reached their limit, so that jobs after `last` must be found in another way. */
@@ -88,9 +73,7 @@ export class SearchIndex {
   }
 
   /** Continues to read where the last call stopped, at most `lookedMax` definitions. Resolves with their number. */
-  async advance(store: PartitionStore, codecs: SchedulerCodecs, lookedMax: number, steadyMs: number): Promise<number> {
-    this.#usedAtMs = steadyMs
-    this.#inUse = true
+  async advance(store: StoreReader, codecs: SchedulerCodecs, lookedMax: number): Promise<number> {
     await this.#resolveRecent(store, codecs)
     if (this.#complete || this.full || lookedMax === 0) return 0
     // Two searches at once share the work.
@@ -100,7 +83,7 @@ export class SearchIndex {
     return this.#building
   }
 
-  async #build(store: PartitionStore, codecs: SchedulerCodecs, lookedMax: number): Promise<number> {
+  async #build(store: StoreReader, codecs: SchedulerCodecs, lookedMax: number): Promise<number> {
     const ids = this.#ids
     let looked = 0
     while (looked < lookedMax && !this.full) {
@@ -140,14 +123,13 @@ export class SearchIndex {
     return { ids: all, upTo, isCut: found.upTo !== undefined, looked: found.looked }
   }
 
-  #note(ops: readonly StoreOp[], steadyMs: number): void {
-    for (const { key, value } of ops) {
-      if (key[0] === prefix.definition && value !== null) this.#recent.set(jobIdOfKey(key), undefined)
-    }
-    if (this.#recent.size > recentMax || steadyMs - this.#usedAtMs > idleMs) this.clear()
+  /** These definitions were written since the last call. Undefined: any may have been. */
+  note(written: readonly string[] | undefined): void {
+    for (const id of written ?? []) this.#recent.set(id, undefined)
+    if (written === undefined || this.#recent.size > recentMax) this.clear()
   }
 
-  async #resolveRecent(store: PartitionStore, codecs: SchedulerCodecs): Promise<void> {
+  async #resolveRecent(store: StoreReader, codecs: SchedulerCodecs): Promise<void> {
     const unknown = [...this.#recent].filter(([, handler]) => handler === undefined).map(([id]) => id)
     for (let at = 0; at < unknown.length; at += valuesAtOnce) {
       const ids = unknown.slice(at, at + valuesAtOnce)

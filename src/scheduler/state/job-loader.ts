@@ -9,7 +9,7 @@ import {
   stateKey,
   storedDefinition,
 } from '../../../streams/state/index.ts'
-import { knownDefinition, type PartitionStore } from '../../ports/index.ts'
+import { knownDefinition, type StoreReader } from '../../ports/index.ts'
 import { type SchedulerCodecs, SearchBudget } from '../options/index.ts'
 import { entryOf, putState, snapshotOf } from './stored-entry.ts'
 
@@ -31,7 +31,7 @@ export function weightOf(job: Job, runNo?: number): number {
  * one for each job, because a hundred runs may have half a megabyte each (`loadSnapshot`).
  */
 export async function loadJobs(
-  store: PartitionStore,
+  store: StoreReader,
   codecs: SchedulerCodecs,
   ids: readonly string[],
   runs: ReadonlyMap<string, number> = new Map(),
@@ -61,27 +61,27 @@ export async function loadJobs(
 }
 
 /** The state that cannot be read would say it. */
-async function markRetained(store: PartitionStore, job: Job): Promise<void> {
+async function markRetained(store: StoreReader, job: Job): Promise<void> {
   const [retained] = await store.get([retainedDefinitionKey(job.id)])
   if (retained && job.state !== undefined) job.state = { ...job.state, definitionKept: true }
 }
 
 /** Loads the snapshot of one more run, unless the definition in force is the same or it is loaded already. */
-export async function loadSnapshot(store: PartitionStore, codecs: SchedulerCodecs, job: Job, runNo: number): Promise<void> {
+export async function loadSnapshot(store: StoreReader, codecs: SchedulerCodecs, job: Job, runNo: number): Promise<void> {
   const snapshotNo = snapshotNoIn(job, runNo)
   if (snapshotNo === undefined || job.snapshots?.has(snapshotNo) || job.unreadableRuns?.has(snapshotNo)) return
   await loadSnapshots(store, codecs, [{ job, snapshotNo }])
 }
 
 /** Loads the first and the last page of the follow-ups that wait. Undefined: there are none to load. */
-export function loadFollowUps(store: PartitionStore, codecs: SchedulerCodecs, job: Job): Promise<void> | undefined {
+export function loadFollowUps(store: StoreReader, codecs: SchedulerCodecs, job: Job): Promise<void> | undefined {
   const queue = job.state?.followUps ?? null
   if (queue === null) return undefined
   const pages = [...new Set([queue.firstPage, queue.lastPage])].filter((page) => !job.followUpPages?.has(page))
   return pages.length === 0 ? undefined : loadPages(store, codecs, job, pages)
 }
 
-async function loadPages(store: PartitionStore, codecs: SchedulerCodecs, job: Job, pages: readonly number[]): Promise<void> {
+async function loadPages(store: StoreReader, codecs: SchedulerCodecs, job: Job, pages: readonly number[]): Promise<void> {
   const values = await store.get(pages.map((page) => followUpsKey(job.id, page)))
   for (const [index, page] of pages.entries()) {
     const items = (await entryOf(codecs, values[index]))?.followUps?.items ?? []
@@ -96,7 +96,7 @@ async function loadPages(store: PartitionStore, codecs: SchedulerCodecs, job: Jo
 const slice = { jobs: 4, jobsMax: 64, bytes: 2 * 1024 * 1024 }
 
 /** Jobs one after another, for callers that only read each. Only a few large jobs are in memory together. */
-export async function* eachJob(store: PartitionStore, codecs: SchedulerCodecs, ids: readonly string[]): AsyncGenerator<Job> {
+export async function* eachJob(store: StoreReader, codecs: SchedulerCodecs, ids: readonly string[]): AsyncGenerator<Job> {
   let count = slice.jobs
   for (let at = 0; at < ids.length; ) {
     const jobs = await loadJobs(store, codecs, ids.slice(at, at + count))
@@ -111,7 +111,7 @@ export async function* eachJob(store: PartitionStore, codecs: SchedulerCodecs, i
 }
 
 async function loadSnapshots(
-  store: PartitionStore,
+  store: StoreReader,
   codecs: SchedulerCodecs,
   wanted: { job: Job; snapshotNo: number }[],
 ): Promise<void> {

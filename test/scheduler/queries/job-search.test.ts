@@ -3,6 +3,7 @@ import type { JobView } from '../../../src/ports/owner-queries.ts'
 import type { JobFilter } from '../../../src/ports/owner-views.ts'
 import { listedBytesMax, listJobsOf } from '../../../src/scheduler/queries/job-search.ts'
 import { SearchIndex } from '../../../src/scheduler/queries/search-index.ts'
+import { WrittenIds } from '../../../src/scheduler/queries/written-ids.ts'
 import { completeDefinition } from '../../../streams/definitions/definition-json.ts'
 import { pristineState } from '../../../streams/state/draft.ts'
 import type { Job } from '../../../streams/state/job.ts'
@@ -17,7 +18,8 @@ const none = Buffer.alloc(0)
 
 /** Many jobs of two handlers. A few of them are tagged, paused or completed. */
 async function filled(count: number, searchIndex = new SearchIndex()) {
-  const store = searchIndex.watch(memoryStore(), () => 0)
+  const written = new WrittenIds()
+  const store = written.watch(memoryStore())
   const ops = []
   for (let index = 0; index < count; index++) {
     const id = `job-${String(index).padStart(6, '0')}${index % 4_000 === 77 ? '-odd' : ''}`
@@ -44,12 +46,13 @@ async function filled(count: number, searchIndex = new SearchIndex()) {
     const state = job.state ?? pristineState(job)
     return { ...state, id: job.id, partition: 0, offset: definition.offset, definition: definition.spec } as unknown as JobView
   }
-  const place = { store, codecs, steadyMs: 0, viewOf, searchIndex }
+  const place = { store, codecs, viewOf, searchIndex }
   const all = async (filter: JobFilter, limit = 7) => {
     const ids: string[] = []
     let calls = 0
     let after: string | undefined
     do {
+      searchIndex.note(written.take())
       const listed = await listJobsOf(place, { filter, limit, after })
       expect(listed.jobs.length).toBeLessThanOrEqual(limit)
       ids.push(...listed.jobs.map(({ id }) => id))
@@ -71,6 +74,8 @@ describe('a search through the jobs of a partition', () => {
     ['a part of an id', { idContains: '77-o' }, every(4_000, 77, count)],
     ['both', { handler: 'common', idContains: '-odd' }, every(4_000, 77, count)],
     ['a prefix and a part', { idPrefix: 'job-004', idContains: 'odd' }, [4_077]],
+    ['a prefix and a handler', { idPrefix: 'job-00', handler: 'rare' }, every(3_000, 8, 10_000)],
+    ['a prefix and a tag', { idPrefix: 'job-001', tag: 'few' }, [1_805]],
     ['tag', { tag: 'few' }, every(900, 5, count)],
     ['tag and handler', { tag: 'few', handler: 'rare' }, []],
     ['status PAUSED', { status: 'PAUSED' }, every(5_000, 6, count)],
