@@ -22,7 +22,7 @@ const waiting = [
   'dashboard/{bulk,dashboard,job-views,run-page}',
   'docker/topology',
   'examples/python-worker',
-  'executor/{broker,processes}',
+  'executor/{broker,processes,vanished-runs,worker-deaths}',
   'auditor/{moving,role}',
   'faults/{broken-disk,broker-bounce,clock,graceful-end,handover,random-kills,stale-reads,standby,stop-without-brokers,zombie}',
   'semantics/*',

@@ -16,8 +16,8 @@ import { job } from './up.ts'
 const deaths = {
   memory: { ends: 'const kept = []; for (;;) kept.push(new Array(100_000).fill(kept.length))', isBatch: false, workers: 1 },
   native: { ends: 'process.abort()', isBatch: true, workers: 1 },
-  // Nobody ends such a worker, so each attempt needs another one, and the neighbours a last one.
-  blocked: { ends: 'for (;;);', isBatch: false, workers: 3 },
+  // Blocked without work for the processor, which the others need. Nobody ends such a worker, so the neighbours need another one.
+  blocked: { ends: 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)', isBatch: false, workers: 3 },
   untracked: { ends: 'process.exit(1)', isBatch: false, workers: 1 },
 }
 type Pool = keyof typeof deaths

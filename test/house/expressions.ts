@@ -60,13 +60,16 @@ const isBounded = (source: string): boolean =>
 /** Counted repetitions of one class would make a huge automaton. Without the count, more texts match in more ways. */
 const uncounted = (source: string): string => source.replace(/(\[(?:\\.|[^\]\\])*\]|\\\w)\{\d+,\d{2,}\}/g, '$1*')
 
+/** Ends a check that hangs. A busy machine takes ten times as long as a free one. */
+const timeout = 60_000
+
 /** Undefined: linear. */
 async function faultOf(source: string, flags: string): Promise<string | undefined> {
-  const answer = await check(source, flags, { checker: 'automaton', timeout: 10_000 })
+  const answer = await check(source, flags, { checker: 'automaton', timeout })
   if (answer.status === 'safe') return undefined
   if (answer.status === 'vulnerable') return answer.complexity.type
   // Expressions that look ahead are searched for slow texts.
-  const isSafe = answer.error.kind === 'unsupported' && (await check(source, flags, { checker: 'fuzz' })).status === 'safe'
+  const isSafe = answer.error.kind === 'unsupported' && (await check(source, flags, { checker: 'fuzz', timeout })).status === 'safe'
   return isSafe ? undefined : answer.error.kind
 }
 
