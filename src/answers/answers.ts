@@ -927,6 +927,8 @@ export type DueTime = {
 
 export type Preview = {
   fires: DueTime[]
+  /** Allowed but probably unintended, such as weekdays as Quartz numbers them. Absent: no warnings. */
+  warnings?: string[]
 }
 
 export type EffectiveSetting = {
@@ -1328,6 +1330,8 @@ export type AcknowledgedFaults = {
   acknowledged: number
   /** Faults of the system that still are not. */
   unacknowledged: number
+  /** Those of `ids` that no auditor lists. Absent: there are none. */
+  'unknown'?: string[]
 }
 
 export type HistoryRun = {

@@ -13,7 +13,7 @@ export const errorTable = {
   'bad-job-id': {
     status: 400,
     retriable: false,
-    meaning: 'A job id is empty, longer than 255 bytes of UTF-8, has control characters, or is . or ..',
+    meaning: 'A job id is empty, longer than 255 bytes of UTF-8, has control characters, or is "." or ".."',
   },
   'bad-usage': { status: 400, retriable: false, meaning: 'A command line, or a file that it names, is wrong; nothing was done.' },
   unauthorized: { status: 401, retriable: false, meaning: 'The request carries no known bearer token.' },

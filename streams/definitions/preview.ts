@@ -3,6 +3,7 @@ import { dstNote, nextFire } from '../schedules/index.ts'
 import { isoTime, type Problem } from '../text/index.ts'
 import { definitionFromJson } from './definition-json.ts'
 import { noOccurrenceProblem } from './schedule-rules.ts'
+import { scheduleWarnings } from './warnings.ts'
 
 export interface ScheduleFire {
   at: string | number
@@ -10,7 +11,7 @@ export interface ScheduleFire {
   /** What daylight saving does to it. */
   note?: string
 }
-export type SchedulePreview = { ok: true; fires: ScheduleFire[] } | { ok: false; problems: Problem[] }
+export type SchedulePreview = { ok: true; fires: ScheduleFire[]; warnings: string[] } | { ok: false; problems: Problem[] }
 
 /** The first times after `from`, epoch ms. */
 export function previewOf(schedule: Record<string, unknown>, from: number, count: number): SchedulePreview {
@@ -28,5 +29,5 @@ export function previewOf(schedule: Record<string, unknown>, from: number, count
     before = at
     at = nextFire(read.definition, from, at)
   }
-  return { ok: true, fires }
+  return { ok: true, fires, warnings: scheduleWarnings(read.definition) }
 }

@@ -11,7 +11,7 @@ export type { Problem } from '../text/index.ts'
 export const jobIdBytesMax = 255
 
 /** The rule for job ids, in words. */
-export const jobIdLimit = `1 to ${jobIdBytesMax} bytes of UTF-8 without control characters, other than . and ..`
+export const jobIdLimit = `1 to ${jobIdBytesMax} bytes of UTF-8 without control characters, other than "." and ".."`
 
 /**
  * The problem of a job id, or undefined. An id has 1 to 255 bytes of valid UTF-8. It has no control characters (C0, DEL, C1), because

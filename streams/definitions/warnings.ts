@@ -8,21 +8,24 @@ import { limitWarnings } from './limit-rules.ts'
 export function definitionWarnings(id: string, definition: JobDefinition, partitions: number): string[] {
   return [
     ...limitWarnings(id, definition, partitions),
-    ...[weekdayWarning(definition), dtstartWarning(definition), tombstoneWarning(definition)].filter(
-      (warning) => warning !== undefined,
-    ),
+    ...scheduleWarnings(definition),
+    ...[tombstoneWarning(definition)].filter((warning) => warning !== undefined),
   ]
 }
 
+/** Those about the schedule alone. */
+export const scheduleWarnings = (definition: Pick<JobDefinition, 'schedule'>): string[] =>
+  [weekdayWarning(definition), dtstartWarning(definition)].filter((warning) => warning !== undefined)
+
 /** Quartz and AWS have the question mark, and count weekdays in another way. */
-function weekdayWarning({ schedule: { cron } }: JobDefinition): string | undefined {
+function weekdayWarning({ schedule: { cron } }: Pick<JobDefinition, 'schedule'>): string | undefined {
   const weekday = cron?.trim().split(/\s+/).at(-1) ?? ''
   if (!cron?.includes('?') || !/\d/.test(weekday.replace(/[#/]\d+/g, ''))) return undefined
   return `schedule.cron is ${quoted(cron)}: here 1 is Monday, and 0 and 7 are Sunday. Quartz and AWS, which write ? too, count from 1 = Sunday. Names, such as MON-FRI, mean the same everywhere.`
 }
 
 /** A rule that does not name its dtstart: RFC 5545 leaves open what that means. */
-function dtstartWarning({ schedule }: JobDefinition): string | undefined {
+function dtstartWarning({ schedule }: Pick<JobDefinition, 'schedule'>): string | undefined {
   const { rrule, dtstart } = schedule
   if (rrule === null || dtstart === null) return undefined
   const source = { schedule: { ...schedule, exdates: [] }, startAt: null, endAt: null }

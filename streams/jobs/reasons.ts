@@ -13,6 +13,8 @@ export interface Reason {
   at: number | null
   /** Id of the refused command. */
   commandId?: string
+  /** Run that became a dead letter. */
+  deadRunNo?: number
 }
 
 /** Sentences for each reason of the core (streams/state/refusals.ts and its callers). */
@@ -100,13 +102,14 @@ const subjects: Record<Refusal['what'], (refusal: Refusal) => string> = {
 export function whyOf(job: Job, nowMs: number): Reason[] {
   const state = job.state ?? pristineState(job)
   const past = [...state.decisions].reverse().map((refusal): Reason => {
-    const { what, reason, at, scheduledFor, commandId, count } = refusal
+    const { what, reason, at, scheduledFor, commandId, count, runNo } = refusal
     // Refusals that are counted together keep the time of the first.
     const when = scheduledFor === null ? '' : ` (${count > 1 ? 'the first was ' : ''}due ${new Date(scheduledFor).toISOString()})`
     return {
       code: reason,
       at,
       ...(commandId === null ? {} : { commandId }),
+      ...(what === 'DEAD' && runNo !== null && { deadRunNo: runNo }),
       text: `${subjects[what](refusal)}${when}: ${reasons[`${what} ${reason}`] ?? reasonText(reason)}.`,
     }
   })

@@ -131,6 +131,7 @@ describe('bodies', () => {
     const pieces = 'content-length' in headers ? piece : `10000\r\n${piece}\r\n`.repeat(17)
     const answer = await raw(url, `PUT /v1/jobs/a HTTP/1.1\r\n${head}\r\n${pieces}`)
     expect(answer).toMatch(/^HTTP\/1\.1 413 /)
+    expect(answer).toContain(`larger than ${bodyBytesMax} bytes`)
     expect(system.log.written).toEqual([])
   })
 

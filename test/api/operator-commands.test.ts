@@ -1,9 +1,11 @@
 /** Commands besides trigger and pause: cancel, redrive, and the question why. */
 import { describe, expect, it } from 'vitest'
 import type { JobCommand, JobDefinition, OperationRequest } from '../../schemas/generated.ts'
+import { mask } from '../../src/api/http/redact.ts'
 import type { Operation, Operations } from '../../src/ports/operations.ts'
 import { duelogHere } from '../cli/built-program.ts'
 import { attemptError } from '../tools/attempt-error.ts'
+import { apiTokens, operator, viewer } from './attackers.ts'
 import { activeRun, codecs, createSystem, execution, finishedRun, type MemorySystem, names, nowMs } from './system-in-memory.ts'
 
 const post = (system: MemorySystem, url: string, payload?: object) =>
@@ -382,6 +384,26 @@ describe('why', () => {
     system.owner.reasons.set('a/b', why)
     const answer = await system.api.instance.inject('/v1/jobs/a%2Fb/why')
     expect(answer.json()).toEqual({ id: 'a/b', status: 'ACTIVE', why: [why[0], { ...why[1], at: '2030-01-01T00:00:00.000Z' }] })
+  })
+
+  it('names the last error of a dead run; a viewer sees it as in the run', async () => {
+    await using system = createSystem({ apiTokens })
+    system.add('a')
+    const [text, errors] = [
+      'Run 2 became a dead letter.',
+      [attemptError({ attempt: 1, at: nowMs, type: 'Error', message: 'no such address' })],
+    ]
+    system.owner.reasons.set(
+      'a',
+      [2, 1].map((deadRunNo) => ({ code: 'attempts', text, at: null, deadRunNo })),
+    )
+    system.owner.finished.set('a', [{ ...finishedRun(2), status: 'DEAD', hiddenHash: null, errors }])
+    const texts = async (headers: Record<string, string>) => {
+      const { why } = (await system.api.instance.inject({ url: '/v1/jobs/a/why', headers })).json()
+      return why.map((reason: { text: string }) => reason.text)
+    }
+    expect(await texts(operator)).toEqual([`${text} Its last error was Error: no such address`, text])
+    expect(await texts(viewer)).toEqual([`${text} Its last error was ${mask}: ${mask}`, text])
   })
 })
 

@@ -76,6 +76,7 @@ it('an operator acknowledges faults of all auditors, with a reason; a viewer see
     reason: 'clock of host b & co',
     at: new Date(nowMs).toISOString(),
   })
+  expect((await call(operator, { ids: ['1.2', '1.3', '9.9'], reason: 'x' })).body).toMatchObject({ unknown: ['1.3', '9.9'] })
   await call(operator, { upTo: new Date(nowMs).toISOString(), reason: 'all' })
   expect(there.heard.at(-1)).toMatchObject([{ upTo: nowMs }, { reason: 'all' }])
   const trail = system.log.audited.length

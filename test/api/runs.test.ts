@@ -93,12 +93,13 @@ describe('commands', () => {
 describe('runs', () => {
   it('lists active runs before ended ones, with times in ISO 8601 and results as JSON', async () => {
     await using system = createSystem()
-    system.add('a/b', { active: [activeRun(3)] })
-    system.owner.finished.set('a/b', [finishedRun(2, { sent: 1 }), finishedRun(1)])
+    const { offset } = system.add('a/b', { active: [activeRun(3)] })
+    system.owner.finished.set('a/b', [{ ...finishedRun(2, { sent: 1 }), specOffset: offset }, finishedRun(1)])
     const { runs } = (await system.api.instance.inject('/v1/jobs/a%2Fb/runs')).json()
     expect(runs.map((run: { runId: string }) => run.runId)).toEqual(['a/b/3', 'a/b/2', 'a/b/1'])
     expect(runs[0]).toMatchObject({ status: 'RUNNING', startedAt: '2030-01-01T00:00:00.000Z', finishedAt: null })
     expect(runs[1]).toMatchObject({ status: 'SUCCEEDED', result: { sent: 1 }, finishedAt: '2030-01-01T00:00:00.005Z' })
+    expect([runs[1].handler, runs[1].pool, runs[2].handler]).toEqual(['noop', 'default', undefined])
     expect(runs[1].errors[0]).toMatchObject({ attempt: 1, at: '2030-01-01T00:00:00.000Z' })
   })
 

@@ -16,6 +16,7 @@ const api = cannedApi((request) => ({
     ? { acknowledged: 1, unacknowledged: 0 }
     : { recent: [open, known], found: 2, unacknowledged: 1 },
 }))
+const unknowing = cannedApi(() => ({ body: { acknowledged: 0, unacknowledged: 1, unknown: ['9.9'] } }))
 
 it('lists faults with what operators said, and acknowledges some or all', async () => {
   const { out } = await api.run(['faults', 'list', '--utc'])
@@ -34,6 +35,8 @@ it('lists faults with what operators said, and acknowledges some or all', async 
   expect(api.asked).toEqual(['POST /v1/proof/acknowledge'])
   expect(await api.run(['faults', 'acknowledge', '--all', '--reason', 'x'])).toMatchObject({ code: 0 })
   expect(api.asked.slice(1)).toEqual(['GET /v1/proof', 'POST /v1/proof/acknowledge'])
+  const { code, err } = await unknowing.run(['faults', 'acknowledge', '9.9', '--reason', 'x'])
+  expect([code, err]).toEqual([1, expect.stringContaining('No fault is known as 9.9.')])
   for (const wrong of [['3.2'], ['--reason', 'x'], ['3.2', '--all', '--reason', 'x']])
     expect((await api.run(['faults', 'acknowledge', ...wrong])).code).toBe(2)
 })

@@ -43,7 +43,19 @@ const api = cannedApi((request) => answers[request] ?? { status: 404, body: refu
 it('lists pools and workers with the columns that an operator needs, and nothing for what is unknown', async () => {
   const pools = await api.run(['pools', 'list', '--utc'])
   expect(pools.out.split('\n').map((line) => line.split(/ {2,}/))).toEqual([
-    ['POOL', 'STATE', 'BY', 'WORKERS', 'WANTED', 'SLOTS', 'DISPATCHED', 'RUNNING', 'WAITING', 'NO HANDLER', 'PAUSED RUNS'],
+    [
+      'POOL',
+      'STATE',
+      'BY',
+      'WORKERS',
+      'WANTED',
+      'SLOTS',
+      'DISPATCHED',
+      'RUNNING',
+      'WAITING OR RETRY',
+      'NO HANDLER',
+      'PAUSED RUNS',
+    ],
     ['default', 'ACTIVE', '2', '12', '1', '12,000', '0', '0'],
     ['mail', 'PAUSED since 2026-11-25T08:00:00Z', 'operator', '2', '40', '12', '1', '12,000', '0', '11,999'],
     [''],

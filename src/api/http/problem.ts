@@ -4,7 +4,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { Problem } from '../../../streams/text/index.ts'
 import { DuelogError, type ErrorCode, errorTable } from '../../errors/index.ts'
 import type { Logger } from '../../logging/index.ts'
-import { retryAfterSeconds } from '../schemas/index.ts'
+import { bodyBytesMax, retryAfterSeconds } from '../schemas/index.ts'
 import { problemsOf } from './request-checks.ts'
 
 export const problemType = 'application/problem+json'
@@ -65,7 +65,7 @@ export function describe(error: unknown): { code: ErrorCode; detail: string; pro
     }
   }
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE')
-    return { code: 'payload-too-large', detail: 'The body is larger than this route accepts.' }
+    return { code: 'payload-too-large', detail: `The body is larger than ${bodyBytesMax} bytes, the most that a route accepts.` }
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) return { code: 'bad-request', detail: `${message}.` }
   return {
     code: 'internal',

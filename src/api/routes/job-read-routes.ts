@@ -1,8 +1,11 @@
 /** Reads of jobs: one, why it fired or did not, and lists. */
 import type { FastifyInstance } from 'fastify'
-import type { JobStatus } from '../../../schemas/index.ts'
+import type { FinishedRun, JobStatus } from '../../../schemas/index.ts'
+import type { Reason } from '../../../streams/jobs/index.ts'
+import { partitionOf } from '../../../streams/topics/index.ts'
 import type { ApiContext } from '../context/index.ts'
-import { checkedId, etagOf, jobToJson, timeOf, whileAsked, whyToJson } from '../http/index.ts'
+import type { Role } from '../guards/index.ts'
+import { checkedId, etagOf, jobToJson, runsOf, timeOf, whileAsked, whyToJson } from '../http/index.ts'
 import { chainText, cyclesInForce, jobNotFound, listJobs, missingWarning } from '../jobs/index.ts'
 import { ReadConsistency, serviceReasonsOf } from '../owners/index.ts'
 import { cycleJobsMax, getJobSchema, listJobsSchema, whySchema } from '../schemas/index.ts'
@@ -53,7 +56,7 @@ export function jobReadRoutes(instance: FastifyInstance, context: ApiContext): v
     const ofFollowers = missing.length === 0 ? [] : [{ code: 'no-follower', text: missingWarning(missing), at: null }]
     const isChain = why.reasons.some(({ code }) => code.startsWith('chain-'))
     const cycle = isChain ? chainText(await cycles.through(id)) : ''
-    const reasons = why.reasons.map((reason) =>
+    const reasons = (await withErrors(id, why.reasons, reading, request.role)).map((reason) =>
       reason.code.startsWith('chain-') ? { ...reason, text: `${reason.text} ${cycle}` } : reason,
     )
     return whyToJson(id, { ...why, reasons: [...ofWorkers, ...ofFollowers, ...reasons] })
@@ -72,4 +75,22 @@ export function jobReadRoutes(instance: FastifyInstance, context: ApiContext): v
     )
     return { jobs, searched: page.searched, cursor: page.cursor ?? null, ...(reading.mark(reply) && { stale: reading.stale }) }
   })
+
+  /** The reasons with the last error of each dead run that is still kept, as the caller may see it. */
+  async function withErrors(id: string, reasons: Reason[], reading: ReadConsistency, role: Role | null): Promise<Reason[]> {
+    if (reasons.every(({ deadRunNo }) => deadRunNo === undefined)) return reasons
+    const partition = partitionOf(id, partitions)
+    const [runs, job] = await Promise.all([
+      reading.find(partition, (jobs) => jobs.runs(partition, id)),
+      reading.find(partition, (jobs) => jobs.job(partition, id)),
+    ])
+    const shown = runsOf(role, id, job)
+    return reasons.map((reason) => {
+      const run = runs?.finished.find(({ runNo }) => runNo === reason.deadRunNo)
+      const error = run === undefined ? undefined : (shown.finished(run).errors as FinishedRun['errors']).at(-1)
+      return error === undefined
+        ? reason
+        : { ...reason, text: `${reason.text} Its last error was ${error.type}: ${error.message}` }
+    })
+  }
 }

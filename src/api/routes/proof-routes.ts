@@ -39,7 +39,14 @@ export function proofRoutes(instance: FastifyInstance, { proofs, localProof, par
       const acknowledgement = { by: request.actor ?? 'local', at: clock.nowMs(), reason }
       const acknowledged = (await proofs?.acknowledge(choice, acknowledgement)) ?? 0
       request.audited = { done: acknowledged }
-      return { acknowledged, unacknowledged: summaryOf((await proofs?.proofs()) ?? [], partitions).unacknowledged }
+      const found = (await proofs?.proofs()) ?? []
+      const listed = new Set(found.flatMap(({ partition, recent }) => recent.map(({ no }) => no && faultIdOf(partition, no))))
+      const unknown = ids?.filter((id) => !listed.has(id)) ?? []
+      return {
+        acknowledged,
+        unacknowledged: summaryOf(found, partitions).unacknowledged,
+        ...(unknown.length > 0 && { unknown }),
+      }
     },
   )
 

@@ -17,7 +17,8 @@ export function scheduleRoutes(instance: FastifyInstance, { clock, calculator }:
       const from = request.body.from === undefined ? clock.nowMs() : timeOf('from', request.body.from)
       const preview = await calculator.run('preview', [schedule, from, count], askerOf(request, reply))
       if (!preview.ok) throw new RequestError('bad-definition', preview.problems)
-      return { fires: preview.fires }
+      const { fires, warnings } = preview
+      return { fires, ...(warnings.length > 0 && { warnings }) }
     },
   )
 }

@@ -111,6 +111,11 @@ export const acknowledgeFaultsSchema = {
         {
           acknowledged: { ...count, description: 'Faults that were not acknowledged before.' },
           unacknowledged: { ...count, description: 'Faults of the system that still are not.' },
+          unknown: {
+            type: 'array',
+            items: { type: 'string' },
+            description: 'Those of `ids` that no auditor lists. Absent: there are none.',
+          },
         },
         ['acknowledged', 'unacknowledged'],
       ),

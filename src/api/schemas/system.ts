@@ -39,6 +39,11 @@ export const previewSchema = {
             },
           },
         },
+        warnings: {
+          type: 'array',
+          items: { type: 'string' },
+          description: 'Allowed but probably unintended, such as weekdays as Quartz numbers them. Absent: no warnings.',
+        },
       },
     },
     ...problemResponses,

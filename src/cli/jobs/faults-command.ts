@@ -53,16 +53,21 @@ function acknowledgeCommand(frame: CommandFrame): Command {
         const { all = false, reason } = flags
         if (all === ids.length > 0) throw new DuelogError('bad-usage', 'Give either IDs of faults or --all.')
         const newest = all ? (await api.get<Proof>('/v1/proof')).recent[0] : undefined
-        const done =
+        const done: AcknowledgedFaults =
           all && newest === undefined
             ? { acknowledged: 0, unacknowledged: 0 }
             : await api.post<AcknowledgedFaults>('/v1/proof/acknowledge', {
                 ...(newest === undefined ? { ids } : { upTo: newest.at }),
                 reason,
               })
-        if (json) return writeAsJson(terminal.stdout, done)
-        const { acknowledged, unacknowledged } = done
-        terminal.stdout.write(`${counted(acknowledged, 'fault')} acknowledged, ${numberText(unacknowledged)} not.\n`)
+        const { acknowledged, unacknowledged, unknown = [] } = done
+        if (json) writeAsJson(terminal.stdout, done)
+        else terminal.stdout.write(`${counted(acknowledged, 'fault')} acknowledged, ${numberText(unacknowledged)} not.\n`)
+        if (unknown.length > 0)
+          throw new DuelogError(
+            'command-refused',
+            `No fault is known as ${unknown.join(', ')}. \`duelog faults list\` shows IDs.`,
+          )
       }),
     )
 }

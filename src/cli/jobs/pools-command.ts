@@ -14,7 +14,19 @@ export function poolsCommand(frame: CommandFrame): Command {
       show(
         shell,
         pools,
-        ['POOL', 'STATE', 'BY', 'WORKERS', 'WANTED', 'SLOTS', 'DISPATCHED', 'RUNNING', 'WAITING', 'NO HANDLER', 'PAUSED RUNS'],
+        [
+          'POOL',
+          'STATE',
+          'BY',
+          'WORKERS',
+          'WANTED',
+          'SLOTS',
+          'DISPATCHED',
+          'RUNNING',
+          'WAITING OR RETRY',
+          'NO HANDLER',
+          'PAUSED RUNS',
+        ],
         (pool) => [
           ...[
             pool.pool,

@@ -5,13 +5,18 @@ import { zoneOf } from '../../../streams/schedules/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import { asUsageError, type ScheduleFlags, scheduleOf, scheduleOptions } from '../jobs/index.ts'
 import { type CommandFrame, type RemoteFlags, remoteCommand, remotely } from '../remote/index.ts'
-import { exactTime, integer, painterOf, tableText, timeForms, timeOption, writeAsJson } from '../terminal/index.ts'
+import { exactTime, integer, oneLine, painterOf, tableText, timeForms, timeOption, writeAsJson } from '../terminal/index.ts'
 import { convertCommand } from './convert-command.ts'
 import { diffTzCommand } from './diff-tz-command.ts'
 
 interface PreviewFlags extends RemoteFlags, ScheduleFlags {
   from?: string
   count: number
+}
+
+interface Previewed {
+  fires: ScheduleFire[]
+  warnings?: string[]
 }
 
 export function scheduleCommand(frame: CommandFrame): Command {
@@ -39,11 +44,12 @@ function previewCommand(frame: CommandFrame): Command {
           count: flags.count,
           ...(flags.from !== undefined && { from: flags.from }),
         }
-        const { fires } = await api.post<{ fires: ScheduleFire[] }>('/v1/schedules/preview', body).catch((error: unknown) => {
+        const { fires, warnings = [] } = await api.post<Previewed>('/v1/schedules/preview', body).catch((error: unknown) => {
           if (!(error instanceof DuelogError && error.code === 'unreachable')) return asUsageError(error)
           terminal.stderr.write('No Duelog answers, so the times are by the time zone rules of this machine.\n')
-          return { fires: previewHere(body) }
+          return previewHere(body)
         })
+        if (!json) for (const warning of warnings) terminal.stderr.write(`warning: ${oneLine(warning)}\n`)
         if (json) for (const fire of fires) writeAsJson(terminal.stdout, fire)
         else if (fires.length === 0) terminal.stdout.write('No times.\n')
         else {
@@ -60,10 +66,10 @@ function previewCommand(frame: CommandFrame): Command {
     )
 }
 
-function previewHere({ schedule, from, count }: { schedule: unknown; from?: string; count: number }): ScheduleFire[] {
+function previewHere({ schedule, from, count }: { schedule: unknown; from?: string; count: number }): Previewed {
   const fromMs = from === undefined ? Date.now() : Date.parse(from)
   const preview = previewOf(schedule as Record<string, unknown>, fromMs, count)
-  if (preview.ok) return preview.fires
+  if (preview.ok) return preview
   throw new DuelogError('bad-usage', preview.problems.map(({ message }) => message).join(' '))
 }
 

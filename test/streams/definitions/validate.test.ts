@@ -33,6 +33,7 @@ describe('a job id', () => {
       expect(problem?.field).toBe('id')
       expect(problem?.message).toContain(reason)
       expect(problem?.message).toContain('allowed: 1 to 255 bytes')
+      expect(problem?.message).not.toContain('...')
     }
   })
   it('refuses text and bytes that are not UTF-8', () => {

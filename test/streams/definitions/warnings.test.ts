@@ -1,6 +1,7 @@
 /** Warnings about definitions that are valid, and hardly mean what they say. */
 import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'
+import { previewOf } from '../../../streams/definitions/preview.ts'
 import { definitionWarnings } from '../../../streams/definitions/warnings.ts'
 import { definitionOf } from '../jobs/samples.ts'
 
@@ -9,6 +10,7 @@ const warnings = (input: Partial<JobDefinitionInput>): string[] => definitionWar
 describe('a cron expression with a question mark', () => {
   it.each(['0 0 12 ? * 2-6', '0 12 ? * 1', '0 0 12 ? * 6#3', '0 0 12 ? * MON,3'])('%s: numbers of weekdays differ', (cron) => {
     expect(warnings({ schedule: { cron } })).toEqual([expect.stringContaining('here 1 is Monday')])
+    expect(previewOf({ cron }, 0, 1)).toMatchObject({ warnings: warnings({ schedule: { cron } }) })
   })
   it.each(['0 0 12 ? * MON-FRI', '0 0 12 ? * FRI#3', '0 12 1 * ?', '0 12 * * 1-5', '0 12 ? * MON/2'])('%s: nothing', (cron) => {
     expect(warnings({ schedule: { cron } })).toEqual([])
