@@ -32,6 +32,10 @@ export interface LoggedSystem {
   positions: Map<number, Position>
   /** Ends of `job-state`, `jobs` and `job-commands`, up to which they were read. */
   ends: Place[]
+  /** Where the read of each partition of `jobs` ended. */
+  jobsEnds: Map<number, number>
+  /** The earliest time in `job-state`, epoch ms. What was appended before it is from an earlier log, which was restored. */
+  sinceMs: number
   /** Positions of the intake in foreign topics. */
   intake: Place[]
   /** Latest records of the topics `pauses` and `operations` by key. */
@@ -68,6 +72,8 @@ export async function readSystem(options: ReadOptions): Promise<LoggedSystem> {
     partitions: 0,
     positions: new Map(),
     ends: [],
+    jobsEnds: new Map(),
+    sinceMs: Number.POSITIVE_INFINITY,
     intake: [],
     pauses: new Map(),
     operations: new Map(),
@@ -102,6 +108,7 @@ export async function readSystem(options: ReadOptions): Promise<LoggedSystem> {
   })
   const ends = [...states, ...inputs].map(({ topic, partition, to }) => ({ topic, partition, offset: to }))
   checkEnds(system.positions, ends, names)
+  for (const { topic, partition, to } of inputs) if (topic === names.jobs) system.jobsEnds.set(partition, to)
   system.ends = ends.filter(({ topic }) => [names.state, names.jobs, names.commands].includes(topic))
   await scratch.flush()
   return system
@@ -179,10 +186,11 @@ async function readState(
 }
 
 async function putState(
-  { key, value, partition }: RecordIn,
+  { key, value, partition, timestampMs }: RecordIn,
   { codecs, scratch }: ReadOptions,
   system: LoggedSystem,
 ): Promise<void> {
+  system.sinceMs = Math.min(system.sinceMs, timestampMs)
   if (key === null) return
   switch (key[0]) {
     case prefix.meta:

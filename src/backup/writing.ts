@@ -1,7 +1,7 @@
 /** The part of a backup that goes through the jobs of the scratch store and writes the frames of the file. */
 import { deserialize } from 'node:v8'
 import type { FollowUp, JobState, OperationRecord } from '../../schemas/index.ts'
-import { capturedJob, effective, followUpOf, isOfCopy, type JobsRecord } from '../../streams/backup/index.ts'
+import { capturedJob, effective, followUpOf, isOfCopy, type JobsRecord, type SourceJob } from '../../streams/backup/index.ts'
 import { queueOf } from '../../streams/runs/index.ts'
 import { forgotten, type KnownDefinition, namesOffset } from '../../streams/state/index.ts'
 import { partitionOf } from '../../streams/topics/index.ts'
@@ -198,12 +198,17 @@ export class Writing {
     return isOfCopy(commandId, () => source)
   }
 
-  async #sourceOf(jobId: string): Promise<{ state: JobState | undefined; records: JobsRecord[] }> {
-    const entries = await this.#scratch.partsOf(partitionOf(jobId, this.#system.partitions), jobId)
+  async #sourceOf(jobId: string): Promise<SourceJob> {
+    const { partitions, jobsEnds, sinceMs } = this.#system
+    const partition = partitionOf(jobId, partitions)
+    const entries = await this.#scratch.partsOf(partition, jobId)
     const state = entries.find(({ part }) => part === parts.state)
     const records: JobsRecord[] = []
     for (const entry of entries) if (entry.part === parts.record) records.push(await this.#decoder.record(entry))
-    return { state: state === undefined ? undefined : await this.#decoder.state(jobId, state.value, undefined), records }
+    return {
+      state: state === undefined ? undefined : await this.#decoder.state(jobId, state.value, undefined),
+      ...{ records, readUntil: jobsEnds.get(partition) ?? 0, sinceMs },
+    }
   }
 
   async #small(): Promise<void> {

@@ -10,6 +10,7 @@ import {
   isCurrentReport,
   type Job,
   type KnownDefinition,
+  lifeOf,
   mustBeLogged,
   observedOffsetHeader,
   onlyOverOf,
@@ -109,22 +110,36 @@ const contextAt = (now: number): Context => ({
   seenAt: () => 0,
 })
 
+/** The job that a follow-up comes from. */
+export interface SourceJob extends Pick<LoggedJob, 'state' | 'records'> {
+  /** Where the read of its partition of `jobs` ended. */
+  readUntil: number
+  /** Lives that began before this time may be those of an earlier log, which has other offsets. */
+  sinceMs: number
+}
+
 /**
  * Whether a command belongs to the copy. Partitions are copied at slightly different times, so a run that ended after the copy of its own
  * partition may have sent its follow-up to another one. The run ends again after the restore, and sends it again. `source`: the job that
  * the command says it follows.
  */
-export function isOfCopy(
-  commandId: string,
-  source: (jobId: string) => Pick<LoggedJob, 'state' | 'records'> | undefined,
-): boolean {
+export function isOfCopy(commandId: string, source: (jobId: string) => SourceJob | undefined): boolean {
   const run = followUpOf(commandId)
   if (run === undefined) return true
-  const { state, records = [] } = source(run.jobId) ?? {}
+  const from = source(run.jobId)
+  const { state, records = [] } = from ?? {}
+  if (from !== undefined && isLaterLife(run.life, from)) return false
   // It was deleted, unless its first decision came after the copy.
   if (state === undefined) return records.at(-1)?.definition === undefined
   if (state.life !== run.life) return true
   return state.runNo >= run.runNo && !state.active.some(({ runNo }) => runNo === run.runNo)
+}
+
+/** Whether a life begins after the copy: with a record that the next owner has to decide, or with one that was not read, which may be carried. */
+function isLaterLife(life: string, { records, readUntil, sinceMs }: SourceJob): boolean {
+  if (records.some(({ decided, definition }) => !decided && definition !== undefined && lifeOf(definition) === life)) return true
+  const [, offset, appendedAt = ''] = /^(\d+)-([0-9a-z]{1,8})/.exec(life) ?? []
+  return offset !== undefined && Number(offset) >= readUntil && Number.parseInt(appendedAt, 36) >= sinceMs
 }
 
 /** The run that a follow-up command comes from (streams/runs/finish.ts). */

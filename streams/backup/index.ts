@@ -7,6 +7,7 @@ export {
   isOfCopy,
   type JobsRecord,
   type LoggedJob,
+  type SourceJob,
 } from './captured-job.ts'
 export { mergedStarts } from './merged-limits.ts'
 export { type BackedUpJob, firstOffset, type KeyUse, type RestoredJob, restoredHeaders, restoredJob } from './restored-job.ts'

@@ -47,7 +47,8 @@ it('it is sent again after the restore, and then is not taken for a repeated one
       if (state !== null) states.set(of, state)
     },
   } as unknown as BackupWriter
-  const system = { partitions: 1, pauses: new Map(), operations: new Map(), unreadable: 0 } as unknown as LoggedSystem
+  const logged = { partitions: 1, jobsEnds: new Map([[0, 1]]), sinceMs: 0 }
+  const system = { ...logged, pauses: new Map(), operations: new Map(), unreadable: 0 } as unknown as LoggedSystem
   await new Writing(writer, codecs, scratch, system).all(() => undefined, new AbortController().signal)
 
   expect(alarm.state.followUps?.count).toBe(2)

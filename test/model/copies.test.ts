@@ -14,7 +14,7 @@ import { SchedulerDriver } from '../tools/scheduler-driver.ts'
 import { Operations } from './cluster/operations.ts'
 import { act, compact, ids, ofCommands, ofJobs, report, statesOf } from './copies/acts.ts'
 import { type Copy, carried, copied, fenced, released } from './copies/copying.ts'
-import { codecs, names } from './world.ts'
+import { codecs, leadMs, names } from './world.ts'
 
 const copies = Number(process.env.DUELOG_MODEL_COPIES ?? 60)
 const firstSeed = Number(process.env.DUELOG_MODEL_FIRST_SEED ?? 1)
@@ -77,6 +77,15 @@ async function continued(driver: SchedulerDriver): Promise<void> {
   await driver.advance(700, 100)
 }
 
+/** Owners decide an occurrence within this time; their commits gather what comes meanwhile. */
+const edgeMs = 30
+
+/** Whether an occurrence is due just now: one of two systems may have decided it, and the other one may be about to. */
+const isOnEdge = (driver: SchedulerDriver): boolean =>
+  [...statesOf(driver).values()].some(
+    ({ nextFireAt }) => nextFireAt !== null && Math.abs(nextFireAt - leadMs - driver.time.nowMs) < edgeMs,
+  )
+
 async function history(seed: number): Promise<{ original: object; copy: object }> {
   const chance = new Chance(seed)
   const partitions = chance.pick([1, 2, 3])
@@ -114,7 +123,9 @@ async function history(seed: number): Promise<{ original: object; copy: object }
     had.twice++
   }
   if (limits) had.limits++
-  for (const driver of [original, copy.system]) await continued(driver)
+  const both = [original, copy.system]
+  for (const driver of both) await continued(driver)
+  for (let left = 20; left > 0 && both.some(isOnEdge); left--) for (const driver of both) await driver.advance(edgeMs, 10)
   had.jobs += statesOf(copy.system).size
   return { original: told(original), copy: told(copy.system) }
 }

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import type { ExecutionEvent, JobState } from '../../../schemas/generated.ts'
 import { Chance } from '../../../src/testing/simulation/chance.ts'
-import { capturedJob, effective, followUpOf, isOfCopy, type JobsRecord } from '../../../streams/backup/index.ts'
+import { capturedJob, effective, followUpOf, isOfCopy, type JobsRecord, type SourceJob } from '../../../streams/backup/index.ts'
 import { step } from '../../../streams/jobs/step.ts'
 import type { Context, Job, KnownDefinition } from '../../../streams/state/job.ts'
 import { randomDefinition } from '../random-definition.ts'
@@ -139,11 +139,10 @@ it('a follow-up belongs to it if the run that sent it has ended in it', () => {
   expect(followUpOf('my-own')).toBeUndefined()
   const history = new JobHistory({ worker: { type: 'SUCCEEDED' } }).define({ schedule: { everyMs: 1_000 } }).until(1_000)
   const state = history.job.state as JobState
-  const of =
-    (known: JobState | undefined, definition: boolean) => (): { state: JobState | undefined; records: JobsRecord[] } => ({
-      state: known,
-      records: definition ? [{ offset: 0, appendedAt: 0, decided: true, definition: history.job.definition, headers: {} }] : [],
-    })
+  const of = (known: JobState | undefined, definition: boolean) => (): SourceJob => ({
+    ...{ state: known, readUntil: 1, sinceMs: 0 },
+    records: definition ? [{ offset: 0, appendedAt: 0, decided: true, definition: history.job.definition, headers: {} }] : [],
+  })
   const id = (runNo: number, life = state.life): string => `after:job/${runNo}@${life}`
   expect(isOfCopy(id(1), of(state, true))).toBe(true)
   expect(isOfCopy(id(2), of(state, true))).toBe(false)
@@ -153,4 +152,30 @@ it('a follow-up belongs to it if the run that sent it has ended in it', () => {
   expect(isOfCopy(id(1), of(undefined, false))).toBe(true)
   expect(isOfCopy(id(2, 'an-earlier-life'), of(state, true))).toBe(true)
   expect(isOfCopy('my-own', () => undefined)).toBe(true)
+})
+
+it('a follow-up of a job that begins after the copy does not belong to it', () => {
+  const { job } = new JobHistory().define({ schedule: { everyMs: 1_000 } }).until(1_000)
+  const of = (known: Partial<SourceJob>) => (): SourceJob => ({
+    state: undefined,
+    records: [],
+    readUntil: 7,
+    sinceMs: 100,
+    ...known,
+  })
+  const deleted: JobsRecord = { offset: 6, appendedAt: 150, decided: false, definition: undefined, headers: {} }
+  const again: JobsRecord = {
+    ...deleted,
+    offset: 5,
+    definition: { offset: 5, appendedAt: 150, bytes: Buffer.alloc(0), spec: undefined },
+  }
+  // Appended at 200, 150 and 99.
+  const [unread, read, older] = ['after:job/1@7-5k', 'after:job/1@5-46', 'after:job/1@7-2r']
+  for (const records of [[], [deleted]]) expect(isOfCopy(unread, of({ records }))).toBe(false)
+  expect(isOfCopy(unread, of({ state: job.state }))).toBe(false)
+  for (const records of [[again], [again, deleted]]) expect(isOfCopy(read, of({ state: job.state, records }))).toBe(false)
+  // Its job was deleted before the copy.
+  expect(isOfCopy(read, of({}))).toBe(true)
+  // Of a log that was restored: its offset is not one of this log.
+  expect(isOfCopy(older, of({}))).toBe(true)
 })
