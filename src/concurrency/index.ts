@@ -1,6 +1,6 @@
 /** Bounded queues, maps and waits: slots, slices, turns, time limits, idle time, and topics that are read to their end. None depends on the work that uses it. */
 export { BoundedMap } from './bounded-map.ts'
-export { FairSlots } from './fair-slots.ts'
+export { FairSlots, slotWaitMs } from './fair-slots.ts'
 export { Fifo } from './fifo.ts'
 export { FollowedTopic } from './followed-topic.ts'
 export { type IdleTime, idleTime } from './idle-time.ts'

@@ -11,7 +11,7 @@ import type { DeadRuns, DeadRunsQuery, ListedJobs, ListQuery, StoreSearch, Store
 import { modulePath } from '../process/index.ts'
 import type { FromThread, SearchThreadData, ThreadError, ToThread } from './search-thread.ts'
 
-/** After this time a search is given up. One takes a second at most. */
+/** After this time a search is given up, and the thread with it, because it may hang. One takes a second at most. */
 const searchMsMax = 30_000
 /** The thread ends after this time without a search. A dashboard asks once a minute. */
 const idleMs = 120_000
@@ -71,7 +71,10 @@ export class ThreadSearches implements StoreSearches {
       }
       const aborted = (): void => giveUp(signal?.reason)
       const late = new DuelogError('overloaded', `A search did not end within ${searchMsMax / 1_000} s; ask again later.`)
-      const cancelTimer = clock.at(clock.nowMs() + searchMsMax, () => giveUp(late))
+      const cancelTimer = clock.at(clock.nowMs() + searchMsMax, () => {
+        giveUp(late)
+        void worker.terminate()
+      })
       const end = (): void => {
         cancelTimer()
         signal?.removeEventListener('abort', aborted)

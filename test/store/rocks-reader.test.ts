@@ -1,5 +1,5 @@
 /** A second look at a store that is open and being written: everything that was applied before is there. */
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
@@ -8,7 +8,6 @@ import { readingRocks } from '../../src/store/rocks-reader.ts'
 import { rocksStores } from '../../src/store/rocks-store.ts'
 
 const keyOf = (index: number): Buffer => Buffer.from(`J${String(index).padStart(8, '0')}`)
-const all = { from: Buffer.from('J'), to: Buffer.from('K'), limit: 1_000_000, keysOnly: true }
 
 async function opened() {
   const folder = await mkdtemp(join(tmpdir(), 'duelog-reader-'))
@@ -54,15 +53,30 @@ it('sees the store as it was at one moment', async () => {
 })
 
 it('begins again if a file is missing', async () => {
-  const { store, write, read } = await opened()
-  await write(10, 100)
+  const { folder, store, write, read } = await opened()
+  await write(10, 20_000)
+  await store.compact(keyOf(0), keyOf(10))
+  const inFolder = join(folder, 'partition-0')
+  const values = join(inFolder, (await readdir(inFolder)).find((name) => name.endsWith('.blob')) ?? '')
   let times = 0
   const seen = await read(async (reader) => {
-    if (++times === 1) throw new Error('a file is missing')
-    await store.compact(keyOf(0), keyOf(10))
-    return (await reader.scan(all)).length
+    if (++times > 1) return reader.get([keyOf(1)])
+    await rename(values, join(folder, 'elsewhere'))
+    return reader.get([keyOf(1)]).finally(() => rename(join(folder, 'elsewhere'), values))
   })
-  expect({ seen, times }).toEqual({ seen: 10, times: 2 })
+  expect({ seen, times }).toEqual({ seen: [Buffer.alloc(20_000, 'x')], times: 2 })
+})
+
+it('does not begin again for an error of the task', async () => {
+  const { write, read } = await opened()
+  await write(1, 1)
+  let times = 0
+  const failed = read(async () => {
+    times++
+    throw new TypeError('a fault of the program')
+  })
+  await expect(failed).rejects.toThrow(TypeError)
+  expect(times).toBe(1)
 })
 
 it('says that a store cannot be read', async () => {

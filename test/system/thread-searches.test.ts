@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, it, onTestFinished } from 'vitest'
 import { jobDefinitionSchema } from '../../schemas/generated.ts'
-import { systemClock } from '../../src/clock/clock.ts'
+import { type Clock, systemClock } from '../../src/clock/clock.ts'
 import { FairSlots } from '../../src/concurrency/fair-slots.ts'
 import { DuelogError } from '../../src/errors/errors.ts'
 import { avroType } from '../../src/kafka/avro/avro-type.ts'
@@ -32,13 +32,13 @@ interface Given {
   status: 'ACTIVE' | 'COMPLETED' | undefined
 }
 
-async function room(seed = codecs.seed) {
+async function room(seed = codecs.seed, clock: Pick<Clock, 'nowMs' | 'at'> = endless) {
   const folder = await mkdtemp(join(tmpdir(), 'duelog-searches-'))
   const stores = rocksStores(folder)
-  const searches = new ThreadSearches({ folder, seed, clock: endless })
+  const searches = new ThreadSearches({ folder, seed, clock })
   const written = new WrittenIds()
   const opened = written.watch((await stores.open(0)).store)
-  const sight = { isOwner: true }
+  const sight = { isOwner: true, isOther: false }
   onTestFinished(async () => {
     await searches.stop()
     await opened.close().catch(() => {})
@@ -48,7 +48,7 @@ async function room(seed = codecs.seed) {
     {
       storeOf() {
         if (!sight.isOwner) throw new DuelogError('not-ready', 'The partition has moved.')
-        return opened
+        return sight.isOther ? { ...opened } : opened
       },
       heartbeat: (_partition, id, { runNo }) => ({ checkedAt: runNo, progress: null, message: id }),
       jobsUnderWay: async () => [],
@@ -190,6 +190,46 @@ it('rejects if the partition has another owner by the end of the search', async 
   await queries.job(0, 'job-x')
   sight.isOwner = false
   await search
+})
+
+it('rejects if the partition went and came back with another store during the search', async () => {
+  const { put, queries, sight } = await room()
+  await put(many(3_000))
+  const search = expect(queries.list(0, { handler: 'none' }, 10)).rejects.toMatchObject({ code: 'not-ready' })
+  await queries.job(0, 'job-x')
+  sight.isOther = true
+  await search
+})
+
+it('ends a thread that does not answer in time, and the next search starts another', async () => {
+  const timers = new Set<() => void>()
+  const clock = {
+    nowMs: () => 0,
+    at(_ms: number, ring: () => void) {
+      timers.add(ring)
+      return () => void timers.delete(ring)
+    },
+  }
+  const asked = Promise.withResolvers<void>()
+  const answers: Promise<string | null>[] = [new Promise(() => {}), Promise.resolve(null)]
+  const schemaOf = (): Promise<string | null> => {
+    asked.resolve()
+    return answers.shift() ?? Promise.resolve(null)
+  }
+  const { put, searches } = await room({ ...codecs.seed, schemaOf }, clock)
+  await put(many(10))
+  await put([['job-x', { ...common, handler: 'rare' }]], (spec) => {
+    const bytes = Buffer.from(codecs.definition.encode(spec))
+    bytes.writeUInt32BE(79, 1)
+    return bytes
+  })
+  const search = { partition: 0, query: { filter: { handler: 'rare' }, limit: 10 } }
+  const late = expect(searches.list(search)).rejects.toMatchObject({ code: 'overloaded' })
+  await asked.promise
+  for (const ring of timers) ring()
+  await late
+  // The old thread may still take one, and rejects it when it ends.
+  expect(await searches.list(search).catch(() => searches.list(search))).toMatchObject({ jobs: [] })
 })
 
 it('survives a store that is closed and wiped during a search', async () => {

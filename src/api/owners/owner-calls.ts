@@ -3,6 +3,7 @@
  * parameters. remote-queries.ts makes the requests by it, and routes/internal-routes.ts the routes that answer them. The routes
  * are not part of the public API.
  */
+import { slotWaitMs } from '../../concurrency/index.ts'
 import type {
   Asker,
   AwaitedRun,
@@ -75,7 +76,10 @@ export const standbyCalls: { [Name in keyof JobQueries]: StandbyCall<Name> } = {
         ['limit'],
       ),
     ),
-    request: (partition, filter, limit, after, asker) => ({ params: { partition }, query: { ...filter, limit, after }, asker }),
+    request: (partition, filter, limit, after, asker) => ({
+      ...{ params: { partition }, query: { ...filter, limit, after } },
+      ...{ waitMs: slotWaitMs, asker },
+    }),
     answer: (queries, given: OfPartition & JobFilter & { limit: number; after?: string; stale?: boolean }, asker) => {
       const { partition, limit, after, stale: _, ...filter } = given
       return queries.list(partition, filter, limit, after, asker())
@@ -113,7 +117,7 @@ export const standbyCalls: { [Name in keyof JobQueries]: StandbyCall<Name> } = {
         ...{ ...filter, limit, after, harmlessOnly },
         ...(before && { beforeAt: before.at, beforeJob: before.jobId, beforeRun: before.runNo }),
       },
-      asker,
+      ...{ waitMs: slotWaitMs, asker },
     }),
     answer: (queries, given: OfPartition & GivenDeadRuns, asker) => {
       const { partition, limit, after, harmlessOnly, stale: _, beforeAt, beforeJob, beforeRun, ...filter } = given

@@ -5,6 +5,7 @@ import { runInputOf } from '../../../streams/runs/index.ts'
 import { type Job, pristineState } from '../../../streams/state/index.ts'
 import type { Clock } from '../../clock/index.ts'
 import type { FairSlots } from '../../concurrency/index.ts'
+import { DuelogError } from '../../errors/index.ts'
 import {
   type ActiveRunView,
   activeRunView,
@@ -68,7 +69,10 @@ export function jobQueries(
         const place = { store, codecs, viewOf: (job: Job) => viewOf(job, partition) }
         if (filter.active) return listAmong(place, await sight.jobsUnderWay(partition, store), page)
         const { isWhole, ...here } = await listHere(place, page)
-        return isWhole ? here : listOn(sight, searches, partition, page, here, asker?.signal)
+        if (isWhole) return here
+        const listed = await listOn(sight, searches, partition, page, here, asker?.signal)
+        stillAt(sight, partition, store)
+        return listed
       }, asker)
     },
 
@@ -94,7 +98,7 @@ export function jobQueries(
         const store = sight.storeOf(partition)
         if (await hasFewDead(store, query)) return listDeadRuns({ store, codecs }, query)
         const found = await searches.deadRuns({ partition, query }, asker?.signal)
-        sight.storeOf(partition)
+        stillAt(sight, partition, store)
         return found
       }, asker)
     },
@@ -111,7 +115,13 @@ export function jobQueries(
   }
 }
 
-/** The list with its rest, from a thread that knows the store alone. The partition may have moved meanwhile. */
+/** The partition may have moved during a search, and may be back with another store. */
+function stillAt(sight: QuerySource, partition: number, store: PartitionStore): void {
+  if (sight.storeOf(partition) === store) return
+  throw new DuelogError('not-ready', `The store of partition ${partition} was opened again meanwhile; try again shortly.`)
+}
+
+/** The list with its rest, from a thread that knows the store alone. */
 async function listOn(
   sight: QuerySource,
   searches: StoreSearches,
@@ -122,7 +132,6 @@ async function listOn(
 ): Promise<ListedJobs> {
   const query = { filter, limit: limit - here.jobs.length, after: here.next }
   const rest = await searches.list({ partition, written: sight.written(partition), query }, signal)
-  sight.storeOf(partition)
   for (const { id, active } of rest.jobs) for (const run of active) run.heartbeat = sight.heartbeat(partition, id, run)
   return { ...rest, jobs: [...here.jobs, ...rest.jobs], looked: here.looked + rest.looked }
 }

@@ -185,6 +185,19 @@ describe('an owner in another process', () => {
     await expect(remoteQueries(url).job(0, 'a')).rejects.toMatchObject({ code: 'not-ready' })
   })
 
+  it('gives a list the time to wait for its turn', async () => {
+    await using slow = createSystem()
+    const remote = remoteQueries(await slow.api.listen('127.0.0.1', 0), { timeoutMs: 20 })
+    slow.owner.job = () => new Promise(() => {})
+    const empty = { jobs: [], looked: 7 }
+    slow.owner.list = () =>
+      remote.job(0, 'a').then(
+        () => empty,
+        () => empty,
+      )
+    expect(await remote.list(0, {}, 1)).toEqual(empty)
+  })
+
   it('reports when the tokens of two processes differ', async () => {
     await using system = createSystem({ apiTokens: [{ role: 'viewer', token: 'look' }] })
     const url = await system.api.listen('127.0.0.1', 0)
