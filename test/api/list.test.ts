@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { listsAtOnce } from '../../src/api/schemas/limits.ts'
+import { listJobs } from '../../src/api/jobs/job-list.ts'
+import { listMsMax, listsAtOnce } from '../../src/api/schemas/limits.ts'
 import type { JobView } from '../../src/ports/owner-queries.ts'
 import { atNoonDefinition, createSystem, type MemorySystem } from './system-in-memory.ts'
 
@@ -33,6 +34,24 @@ describe('GET /v1/jobs', () => {
     const pages = await Promise.all(Array.from({ length: 50 }, () => system.api.instance.inject('/v1/jobs')))
     expect(pages.map((page) => page.json().jobs.length)).toEqual(pages.map(() => 30))
     expect(most).toBe(listsAtOnce * system.partitions)
+  })
+
+  it('ends a page whose search takes long with a cursor', async () => {
+    let steadyMs = 0
+    const calls: (string | undefined)[] = []
+    const owner = {
+      async list(_partition: number, _filter: unknown, _limit: number, after?: string) {
+        calls.push(after)
+        steadyMs += listMsMax
+        return { jobs: [], looked: 10_500, next: `job-${calls.length}` }
+      },
+    }
+    const reading = { ask: (_partition: number, question: (jobs: typeof owner) => unknown) => question(owner) } as never
+    const page = (cursor?: string) => listJobs(reading, 1, { filter: {}, limit: 10, cursor }, { steadyMs: () => steadyMs })
+    const { cursor, searched } = await page()
+    expect(searched).toBe(10_500)
+    await page(cursor)
+    expect(calls).toEqual([undefined, 'job-1'])
   })
 
   it('gives every job of all partitions once, in the order of ids, page by page', async () => {

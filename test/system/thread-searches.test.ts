@@ -138,6 +138,15 @@ it('finds what a plain filter finds, with everything that was written before the
   )
 }, 120_000)
 
+it('finds by the index that it has built what was written since', async () => {
+  const { put, all } = await room()
+  await put(many(600))
+  expect(await all({ handler: 'rare' })).toEqual([])
+  const rare = { ...common, handler: 'rare' }
+  await put([idOf(550), 'job-x'].map((id) => [id, rare]))
+  expect((await all({ handler: 'rare' })).map(({ id }) => id)).toEqual([idOf(550), 'job-x'])
+})
+
 it('gives payloads as buffers, and the heartbeats that only the owner knows', async () => {
   const { put, all } = await room()
   await put([...many(600), ['job-x', { handler: 'rare', tag: 'a', status: 'ACTIVE' }]])

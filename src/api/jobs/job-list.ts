@@ -2,10 +2,11 @@
  * One page of jobs from all partitions, in the order of their ids. Each partition returns its jobs in id order; the pages of
  * all are merged, and the last id of a page is where every partition continues.
  */
+import type { Clock } from '../../clock/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import { type Asker, type JobFilter, type JobView, type ListedJobs, sizeOfView } from '../../ports/index.ts'
 import type { ReadConsistency } from '../owners/index.ts'
-import { listBytesMax, listCallsMax, listChunkMax, listFirstChunkMax } from '../schemas/index.ts'
+import { listBytesMax, listCallsMax, listChunkMax, listFirstChunkMax, listMsMax } from '../schemas/index.ts'
 
 /** The end of a page: after this id in every partition, except in partitions that were searched further without a match. */
 interface Cursor {
@@ -37,13 +38,20 @@ export async function listJobs(
   reading: ReadConsistency,
   partitions: number,
   { filter, limit, cursor, asker }: { filter: JobFilter; limit: number; cursor?: string | undefined; asker?: Asker },
+  clock: Pick<Clock, 'steadyMs'>,
 ): Promise<JobPage> {
   const from = decodeCursor(cursor)
   const sources = Array.from({ length: partitions }, (_, partition): Source => {
     const after = laterOf(from.after, from.partitions.get(partition))
     return { partition, after, heads: [], ended: false, asked: false }
   })
-  const budget = { calls: listCallsMax * partitions + Math.ceil(limit / listChunkMax) }
+  const untilMs = clock.steadyMs() + listMsMax
+  let calls = listCallsMax * partitions + Math.ceil(limit / listChunkMax)
+  const mayAsk = (owners: number): boolean => {
+    const isFirst = searched === 0
+    calls -= owners
+    return calls >= 0 && (isFirst || clock.steadyMs() < untilMs)
+  }
   const share = Math.min(listFirstChunkMax, Math.ceil(limit / partitions) + 1)
   const jobs: JobView[] = []
   let bytes = 0
@@ -57,7 +65,7 @@ export async function listJobs(
     searched += listed.looked
     return listed
   }
-  while (jobs.length < limit && (await fill(sources, ask, budget))) {
+  while (jobs.length < limit && (await fill(sources, ask, mayAsk))) {
     const first = lowest(sources)
     const job = first?.heads[0]
     if (first === undefined || job === undefined) break
@@ -71,19 +79,16 @@ export async function listJobs(
   return { jobs, searched, ...(more && { cursor: encodeCursor(jobs.at(-1)?.id ?? from.after, sources) }) }
 }
 
-/**
- * Reads on in partitions without a known next job. False if a partition may still have the next job but the calls are used up.
- */
+/** Reads on in partitions without a known next job. False if a partition may still have the next job but may not be asked again. */
 async function fill(
   sources: Source[],
   ask: (source: Source) => Promise<ListedJobs>,
-  budget: { calls: number },
+  mayAsk: (owners: number) => boolean,
 ): Promise<boolean> {
   for (;;) {
     const empty = sources.filter((source) => source.heads.length === 0 && !source.ended)
     if (empty.length === 0) return true
-    if (empty.length > budget.calls) return false
-    budget.calls -= empty.length
+    if (!mayAsk(empty.length)) return false
     await Promise.all(
       empty.map(async (source) => {
         const { jobs, next } = await ask(source)

@@ -35,7 +35,7 @@ interface ListQuery extends DeadFilter {
   stale?: boolean
 }
 
-export function deadLetterRoutes(instance: FastifyInstance, { owners, partitions, writes, lists }: ApiContext): void {
+export function deadLetterRoutes(instance: FastifyInstance, { owners, partitions, writes, lists, clock }: ApiContext): void {
   instance.get<{ Querystring: ListQuery }>(
     '/v1/dead-letters',
     { config: { role: 'viewer' }, schema: deadLettersSchema },
@@ -93,7 +93,7 @@ export function deadLetterRoutes(instance: FastifyInstance, { owners, partitions
       const more = await whileAsked(request, reply, async (asker) => {
         const pageAfter = (cursor: string | undefined): ReturnType<typeof listJobs> => {
           const wanted = { filter: { ...filter, dead: true }, limit: listLimitMax, cursor, asker }
-          return lists.run(() => listJobs(reading, partitions, wanted), asker)
+          return lists.run(() => listJobs(reading, partitions, wanted, clock), asker)
         }
         let more = false
         for (const job of await deadJobs(pageAfter, filter)) more = (await redrive.of(job, max - redrive.asked)) || more

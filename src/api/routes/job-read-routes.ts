@@ -69,7 +69,7 @@ export function jobReadRoutes(instance: FastifyInstance, context: ApiContext): v
     const wanted = { filter: { ...filter, ...due }, limit, cursor }
     const { page, jobs } = await whileAsked(request, reply, (asker) =>
       lists.run(async () => {
-        const page = await listJobs(reading, partitions, { ...wanted, asker })
+        const page = await listJobs(reading, partitions, { ...wanted, asker }, clock)
         return { page, jobs: page.jobs.map((job) => jobToJson(job, request.role, clock.nowMs())) }
       }, asker),
     )

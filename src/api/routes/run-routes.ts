@@ -34,13 +34,13 @@ interface ActiveQuery extends StaleQuery {
   cursor?: string
 }
 
-export function runRoutes(instance: FastifyInstance, { owners, partitions, lists }: ApiContext): void {
+export function runRoutes(instance: FastifyInstance, { owners, partitions, lists, clock }: ApiContext): void {
   const config = { role: 'viewer' } as const
   instance.get<{ Querystring: ActiveQuery }>('/v1/runs', { config, schema: listActiveRunsSchema }, async (request, reply) => {
     const { state, limit, cursor, stale, ...filter } = request.query
     const wanted = { ...filter, active: true, ...(state !== undefined && { runStatus: state }) }
     const reading = new ReadConsistency(owners, stale)
-    const list = (asker: Asker) => listJobs(reading, partitions, { filter: wanted, limit, cursor, asker })
+    const list = (asker: Asker) => listJobs(reading, partitions, { filter: wanted, limit, cursor, asker }, clock)
     const page = await whileAsked(request, reply, (asker) => lists.run(() => list(asker), asker))
     const runs = page.jobs.flatMap((job) => {
       const shown = runsOf(request.role, job.id, job)

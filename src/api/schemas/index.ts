@@ -70,6 +70,7 @@ export {
   listenersPerCallerMax,
   listFirstChunkMax,
   listLimitMax,
+  listMsMax,
   listsAtOnce,
   lockWaitersMax,
   operationLimits,

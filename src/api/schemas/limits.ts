@@ -62,6 +62,8 @@ export const listFirstChunkMax = 16
  * jobs.
  */
 export const listCallsMax = 4
+/** After this time a page asks no owner again. */
+export const listMsMax = 5_000
 /** Maximum bytes of payloads and headers on one page. The page ends there, but has at least one job. */
 export const listBytesMax = 8 * 1024 * 1024
 
