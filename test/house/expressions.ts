@@ -69,7 +69,8 @@ async function faultOf(source: string, flags: string): Promise<string | undefine
   if (answer.status === 'safe') return undefined
   if (answer.status === 'vulnerable') return answer.complexity.type
   // Expressions that look ahead are searched for slow texts.
-  const isSafe = answer.error.kind === 'unsupported' && (await check(source, flags, { checker: 'fuzz', timeout })).status === 'safe'
+  const isSafe =
+    answer.error.kind === 'unsupported' && (await check(source, flags, { checker: 'fuzz', timeout })).status === 'safe'
   return isSafe ? undefined : answer.error.kind
 }
 

@@ -80,12 +80,7 @@ export function jobQueries(
       const store = sight.storeOf(partition)
       const { job, finished } = await jobWithRuns(store, codecs, id)
       if (job?.definition === undefined) return undefined
-      if (
-        deadRunNo !== undefined &&
-        job.state?.deadRuns.includes(deadRunNo) &&
-        !finished.some(({ runNo }) => runNo === deadRunNo)
-      )
-        finished.push(...(await deadEndsOf(store, codecs, id, { ...job.state, deadRuns: [deadRunNo] })).ends.values())
+      if (deadRunNo !== undefined) finished.push(...(await olderDeadRun(store, codecs, job, finished, deadRunNo)))
       return {
         active: withHeartbeats(partition, id, job.state?.active ?? []),
         finished: finished.sort((a, b) => b.runNo - a.runNo),
@@ -113,6 +108,18 @@ export function jobQueries(
       return job === undefined ? undefined : runInputOf(job, finished, runNo)
     },
   }
+}
+
+/** The end of a dead run that is not among the last runs any more. Empty: it is among them, or is not kept. */
+async function olderDeadRun(
+  store: PartitionStore,
+  codecs: SchedulerCodecs,
+  { id, state }: Job,
+  finished: readonly { runNo: number }[],
+  deadRunNo: number,
+) {
+  if (!state?.deadRuns.includes(deadRunNo) || finished.some(({ runNo }) => runNo === deadRunNo)) return []
+  return (await deadEndsOf(store, codecs, id, { ...state, deadRuns: [deadRunNo] })).ends.values()
 }
 
 /** The partition may have moved during a search, and may be back with another store. */
