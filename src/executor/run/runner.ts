@@ -302,11 +302,15 @@ export class Runner implements AttemptHost {
     return returned
   }
 
-  /** The acknowledgement may come after the start deadline, when their owners may have expired them. Then they are given back. */
+  /**
+   * The acknowledgement may come after the start deadline, when their owners may have expired them, or after a pause of the pool. Then they are
+   * given back. Nobody would send an untracked run again, so one begins in spite of a pause that comes meanwhile.
+   */
   #mayStillStart(attempts: readonly Attempt[]): boolean {
     const nowMs = this.#options.clock.nowMs()
+    const isPaused = this.#options.isPaused?.() === true && attempts.every(({ entry }) => entry.tracked)
     const open = attempts.filter(({ outcome }) => outcome === undefined)
-    if (attempts.every(({ execution }) => nowMs < execution.startDeadlineAt)) return open.length > 0
+    if (!isPaused && attempts.every(({ execution }) => nowMs < execution.startDeadlineAt)) return open.length > 0
     for (const attempt of open) this.#end(attempt, attempt.entry.tracked ? released : cancelled)
     return false
   }

@@ -4,6 +4,7 @@ import type { ExecutionInput } from '../../../schemas/generated.ts'
 import { Lane } from '../../../src/executor/consume/lane.ts'
 import type { Handlers, Run } from '../../../src/executor/handlers/handler.ts'
 import { aloneMsMax, waveRunsPerLaneMax, wavesOfOne } from '../../../src/executor/run/redelivered-runs.ts'
+import type { Pauses } from '../../../src/ports/pauses.ts'
 import { restartsOf, takenText } from '../../../src/ports/taken-runs.ts'
 import { agedEvery } from '../../../streams/topics/priorities.ts'
 import { LoopbackLog } from '../../tools/loopback-log.ts'
@@ -254,6 +255,23 @@ it('a run that waits for its start is given back by a worker that stops', async 
   await start()
   harness.executor.giveBack()
   open()
+  await harness.clock.advance(100)
+  expect(harness.events().map(({ type }) => type)).toEqual(['STARTED', 'RELEASED'])
+  expect(calls).toEqual([])
+  await harness.stop()
+})
+
+it('a run that waits for its start is given back when its pool is paused', async () => {
+  let pause: ReturnType<Pauses['ofPool']>
+  const pauses = { version: 0, ofPool: () => pause, isWorkerPaused: () => false, onChange: () => () => {} }
+  const { harness, calls, before, start } = place({ pauses })
+  before([{ jobId: 'a' }])
+  const { promise, resolve } = Promise.withResolvers<void>()
+  harness.log.gate = promise
+  await start()
+  pause = { by: 'ada', at: 0, reason: null, isDrained: false } as ReturnType<Pauses['ofPool']>
+  resolve()
+  await harness.clock.advance(100)
   await harness.clock.advance(100)
   expect(harness.events().map(({ type }) => type)).toEqual(['STARTED', 'RELEASED'])
   expect(calls).toEqual([])
