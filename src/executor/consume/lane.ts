@@ -57,6 +57,8 @@ export class Entry {
   }
 }
 
+const isWaiting = (state: Entry['state']): boolean => state === 'held' || state === 'dropped'
+
 export class Lane implements TopicPartition {
   readonly topic: string
   readonly partition: number
@@ -252,8 +254,11 @@ export class Lane implements TopicPartition {
     if (!isOurs) this.#forget(this.#undone)
     if (!isOurs || offset === undefined || offset < this.#committed) return undefined
     const open = this.#queue.slice(this.#undone)
-    const isClosed = this.isLeaving && open.every(({ state }) => state !== 'started')
-    const taken = isClosed ? 'closed' : this.isLeaving ? undefined : takenRuns(this, open)
+    // What the last reader told stays until it is known here. A lane that leaves before such runs have started does not vouch for them.
+    const mayBeOrphaned = this.isOrphaned !== false && open.some(({ redelivered, state }) => redelivered && isWaiting(state))
+    if (mayBeOrphaned && this.isOrphaned === undefined) return undefined
+    const isClosed = this.isLeaving && !mayBeOrphaned && open.every(({ state }) => state !== 'started')
+    const taken = isClosed ? 'closed' : this.isLeaving && !mayBeOrphaned ? undefined : takenRuns(this, open)
     const { metadata, isNew } = this.#told.look(taken, nowMs)
     if (offset === this.#committed && !isNew) return undefined
     return { topic: this.topic, partition: this.partition, offset, ...(metadata === undefined ? {} : { metadata }) }

@@ -1,11 +1,11 @@
 /** Runs that a worker that is gone may have started: their owners know of the new start before their handlers are called. */
 import { describe, expect, it } from 'vitest'
-import type { ExecutionInput } from '../../../schemas/generated.ts'
+import type { Execution, ExecutionInput } from '../../../schemas/generated.ts'
 import { Lane } from '../../../src/executor/consume/lane.ts'
 import type { Handlers, Run } from '../../../src/executor/handlers/handler.ts'
 import { aloneMsMax, waveRunsPerLaneMax, wavesOfOne } from '../../../src/executor/run/redelivered-runs.ts'
 import type { Pauses } from '../../../src/ports/pauses.ts'
-import { restartsOf, takenText } from '../../../src/ports/taken-runs.ts'
+import { isClosed, restartsOf, takenText } from '../../../src/ports/taken-runs.ts'
 import { agedEvery } from '../../../streams/topics/priorities.ts'
 import { LoopbackLog } from '../../tools/loopback-log.ts'
 import { ManualClock, rest } from '../../tools/manual-clock.ts'
@@ -326,6 +326,20 @@ describe('an untracked run', () => {
     await harness.clock.advance(100)
     expect(order()).toEqual(['untracked', 'tracked-1', 'tracked-0', 'another'])
     await harness.stop()
+  })
+
+  it('stays told by a worker that leaves before it has started it, or before it knows of it', () => {
+    const lane = new Lane('runs', 0, 0, false)
+    lane.gain(1)
+    const execution = { jobId: 'a', tracked: false } as Execution
+    lane.take({ topic: 'runs', partition: 0, key: null, value: null, headers: {}, timestampMs: 0, offset: 5 }, execution)
+    lane.closing = true
+    expect(lane.committable(1)).toBeUndefined()
+    lane.isOrphaned = true
+    lane.restarted(new Map([[5, 2]]))
+    expect(restartsOf(lane.committable(1)?.metadata)).toEqual(new Map([[5, 2]]))
+    lane.isOrphaned = false
+    expect(isClosed(lane.committable(1)?.metadata, 1)).toBe(true)
   })
 
   it('that is not read yet stays told', () => {
