@@ -9,10 +9,10 @@ const pure = ['streams', 'concurrency', 'pauses', 'clock', 'config'].map((room) 
 
 /**
  * Rooms whose files may run one after the other in one process: nothing that a file leaves there changes the next one. To start a
- * process for each file and load the sources anew takes most of the time of these. The other rooms read metrics of a module, replace
- * timers or end processes.
+ * process for each file and load the sources anew takes most of the time of these. The other files read metrics of a module, replace
+ * modules or timers, or end processes.
  */
-const serial = ['api/**/!(broker|gone-callers)', 'auditor/**/*', 'dashboard/**/*', 'executor/**/!(priorities)'].map(
+const serial = ['api/**/!(broker|gone-callers)', 'auditor/**/!(audit)', 'dashboard/**/*', 'executor/**/!(priorities)'].map(
   (place) => `test/${place}.test.ts`,
 )
 

@@ -6,9 +6,9 @@ import { pino } from 'pino'
 import { messageOf } from '../errors/index.ts'
 import { limitRecordLogs } from '../logging/index.ts'
 import { shownOf } from '../metrics/index.ts'
+import { startMsMax, watchSignals } from '../process/index.ts'
 import { followNote, planOf, startSystem, tellFailed, tellMetrics, tellReady } from '../system/index.ts'
 import { boundHeap } from './memory.ts'
-import { startMsMax, watchSignals } from './terminal/index.ts'
 
 boundHeap()
 const signals = watchSignals()
@@ -41,7 +41,7 @@ try {
   tellMetrics(process, () => shownOf(system.metrics.registry))
   tellReady(process, system)
   const { url, instance } = system
-  logger.info({ event: 'child-process-ready', url, instance, roles: [...config.roles] }, 'A child process is ready.')
+  logger.info({ event: 'child-process-ready', url: url || undefined, instance, roles: [...config.roles] }, 'A child process is ready.')
   const code = await ended.promise
   await system.stop()
   process.exit(code)

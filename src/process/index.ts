@@ -1,5 +1,6 @@
-/** A Duelog process: its identity, data folder, files of secrets and certificates, log limits and child processes. */
+/** A Duelog process: its identity, data folder, files of secrets and certificates, signals and child processes. */
 export { areFiles, type CertificateFiles, certificatesFrom, isPair, isPipe } from './certificate-files.ts'
+export { collectGarbage } from './heap.ts'
 export {
   advertised,
   firstStarted,
@@ -13,4 +14,5 @@ export {
 export { keepPrivate, privateFileMode, privateFolderMode, writePrivate } from './private-folder.ts'
 export { isReservedActor } from './reserved-actors.ts'
 export { pemOfFile, secretOfFile } from './secret-files.ts'
+export { type Signals, startMsMax, watchSignals } from './signals.ts'
 export { guardScript, modulePath, type SupervisedProcess, supervise } from './supervised-process.ts'

@@ -1,7 +1,6 @@
 /** Creates and starts the auditor of this process. */
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { peerNote } from '../api/index.ts'
 import type { Auditor } from '../auditor/index.ts'
 import type { Scheduler } from '../scheduler/index.ts'
 import type { ProcessContext } from './process-context.ts'
@@ -13,7 +12,11 @@ const ownerFirstMs = 30_000
 export async function auditorOf(parts: ProcessContext, clusterId: string | undefined): Promise<Auditor | undefined> {
   const { config, logger, log, codecs, names, instance, metrics, clock, pauses } = parts
   if (!config.roles.has('auditor')) return undefined
-  const [{ Auditor }, { rocksStores }] = await Promise.all([import('../auditor/index.ts'), import('../store/index.ts')])
+  const [{ Auditor }, { rocksStores }, { peerNote }] = await Promise.all([
+    import('../auditor/index.ts'),
+    import('../store/index.ts'),
+    import('../api/index.ts'),
+  ])
   return new Auditor({
     log,
     codecs,

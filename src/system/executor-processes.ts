@@ -131,10 +131,9 @@ export class ExecutorProcesses implements KeptProcesses {
     else place.metrics.received(message)
   }
 
-  /** Metrics and probes are on a port that is logged. */
   #planOf(dataDir: string): RolePlan {
     const { config } = this.#parts
-    const own = { dataDir, executorProcesses: { min: 0, max: 0 }, httpHost: '127.0.0.1', httpPort: 0 }
+    const own = { dataDir, executorProcesses: { min: 0, max: 0 } }
     return {
       config: { ...config, ...own, roles: new Set(['executor']) },
       cluster: this.#cluster,

@@ -4,7 +4,8 @@
  */
 import { join } from 'node:path'
 import { systemClock } from '../clock/index.ts'
-import { modulePath, supervise } from '../process/index.ts'
+import type { Config } from '../config/index.ts'
+import { advertised, modulePath, supervise } from '../process/index.ts'
 import type { ProcessContext } from './process-context.ts'
 import { answerPlan, type Cluster, failureOf, isPlanQuestion, type ReadyChild, type RolePlan, readyChild } from './role-child.ts'
 import { childFlags, environmentOf } from './role-environment.ts'
@@ -17,6 +18,12 @@ interface FrontOptions {
   config: ProcessContext['config']
   cluster: Cluster
   engineUrl: string
+}
+
+/** What the HTTP server of these settings is called by other processes. The port is not 0. */
+export function addressBySettings({ advertisedUrl, httpHost, httpPort, httpsCertFile }: Config): string {
+  const host = httpHost.includes(':') ? `[${httpHost}]` : httpHost
+  return advertised(advertisedUrl, `${httpsCertFile === undefined ? 'http' : 'https'}://${host}:${httpPort}`)
 }
 
 /** Resolves when it serves requests. Rejects with the reason of its first start that fails. Later, it is started again. */

@@ -2,7 +2,6 @@
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { topicPlans } from '../../streams/topics/index.ts'
-import { peerNote } from '../api/index.ts'
 import type { History } from '../history/index.ts'
 import type { Scheduler } from '../scheduler/index.ts'
 import type { ProcessContext } from './process-context.ts'
@@ -13,7 +12,7 @@ const ownerFirstMs = 30_000
 export async function historyOf(parts: ProcessContext, clusterId: string | undefined): Promise<History | undefined> {
   const { config, logger, log, codecs, names, instance, metrics, clock } = parts
   if (!config.roles.has('history')) return undefined
-  const { History } = await import('../history/index.ts')
+  const [{ History }, { peerNote }] = await Promise.all([import('../history/index.ts'), import('../api/index.ts')])
   const plan = topicPlans(names, config.pools, config).find(({ topic }) => topic === names.runs)
   const topicRetentionMs = Number(plan?.config['retention.ms'])
   return new History({

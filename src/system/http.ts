@@ -16,7 +16,7 @@ import {
 } from '../api/index.ts'
 import type { Clock } from '../clock/index.ts'
 import { SharedAnswer, withTimeout } from '../concurrency/index.ts'
-import { type Config, effectiveSettings } from '../config/index.ts'
+import { effectiveSettings } from '../config/index.ts'
 import type { Shown } from '../metrics/index.ts'
 import { fetchWith } from '../network/index.ts'
 import type { HistoryQueries, ProofQueries } from '../ports/index.ts'
@@ -40,13 +40,7 @@ interface Served {
   engineUrl?: string | undefined
 }
 
-/** What the HTTP server of these settings is called by other processes. The port is not 0. */
-export function addressBySettings({ advertisedUrl, httpHost, httpPort, httpsCertFile }: Config): string {
-  const host = httpHost.includes(':') ? `[${httpHost}]` : httpHost
-  return advertised(advertisedUrl, `${httpsCertFile === undefined ? 'http' : 'https'}://${host}:${httpPort}`)
-}
-
-/** Every process serves HTTP: metrics, probes and requests of other processes in any role, the API in the role api only. */
+/** Metrics, probes and requests of other processes in any role; the API in the role api only. */
 export async function startHttp(
   parts: ProcessContext,
   scheduler: Scheduler | undefined,

@@ -2,7 +2,6 @@
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { tombstoneRetentionMs, topicNames, topicPlans } from '../../streams/topics/index.ts'
-import { peerNote } from '../api/index.ts'
 import { systemClock } from '../clock/index.ts'
 import { clockOf, endParts, type Step, signInsOf, startClock } from '../cluster/index.ts'
 import type { Config } from '../config/index.ts'
@@ -10,7 +9,7 @@ import type { GivenHandlers } from '../executor/index.ts'
 import { connectLog, type KafkaLog } from '../kafka/index.ts'
 import { type Logger, limitRecordLogs } from '../logging/index.ts'
 import { type Metrics, newMetrics } from '../metrics/index.ts'
-import { keepPrivate, newInstance, zoneRulesVersion } from '../process/index.ts'
+import { collectGarbage, keepPrivate, newInstance, zoneRulesVersion } from '../process/index.ts'
 import type { Scheduler } from '../scheduler/index.ts'
 import { flushSpans } from '../tracing/index.ts'
 import { auditorOf, startAuditor } from './auditor.ts'
@@ -18,10 +17,9 @@ import { DiskWatch } from './disk-watch.ts'
 import { startOwn } from './embedded.ts'
 import { startExecuting } from './executor.ts'
 import { groupsOf, succeed } from './former-process.ts'
-import { startFront } from './front-process.ts'
+import { addressBySettings, startFront } from './front-process.ts'
 import { ProcessHealth } from './health.ts'
 import { historyOf, startHistory } from './history.ts'
-import { addressBySettings, startHttp } from './http.ts'
 import { startPauses } from './pauses.ts'
 import type { ProcessContext } from './process-context.ts'
 import type { ReadyChild, RolePlan } from './role-child.ts'
@@ -32,7 +30,7 @@ import { startIntake, startTargets } from './targets.ts'
 import { ThreadSearches } from './thread-searches.ts'
 
 export interface System {
-  /** Base URL of the HTTP server. */
+  /** Base URL of the HTTP server. Empty in a child process of workers, which has none. */
   url: string
   /** name@host:pid:boot. */
   instance: string
@@ -117,8 +115,13 @@ async function assemble(options: SystemOptions, frame: Frame): Promise<System> {
   const scheduler = config.roles.has('scheduler') ? await newScheduler(parts) : undefined
   const auditor = await auditorOf(parts, clusterId)
   const history = await historyOf(parts, clusterId)
+  // Nobody calls workers in a child process: their parent shows their metrics, and restarts them.
+  const isServed = plan === undefined || plan.engineUrl !== undefined
   // HTTP starts before the scheduler joins, because the member data of the scheduler contains the URL.
-  const { url: ownUrl, loads } = await startHttp(parts, scheduler, { auditor, history, engineUrl: plan?.engineUrl })
+  const http = isServed
+    ? await (await import('./http.ts')).startHttp(parts, scheduler, { auditor, history, engineUrl: plan?.engineUrl })
+    : undefined
+  const ownUrl = http?.url ?? ''
   const front = hasFront
     ? startFront(parts, {
         config: { ...options.config, roles: sets.front, executorProcesses: { min: 0, max: 0 } },
@@ -128,7 +131,9 @@ async function assemble(options: SystemOptions, frame: Frame): Promise<System> {
   // Who waits for it is below; a start that fails before does not.
   front?.catch(() => {})
   parts.url = front === undefined ? ownUrl : await addressOf(options.config, front)
-  parts.logger.info({ event: 'start-http-served', url: parts.url }, 'Start: HTTP is served.')
+  if (http !== undefined) parts.logger.info({ event: 'start-http-served', url: parts.url }, 'Start: HTTP is served.')
+  // All code of this process is loaded, and nothing fires yet.
+  collectGarbage()
   if (scheduler !== undefined) {
     undo.push(() => scheduler.stop())
     await scheduler.start()
@@ -136,7 +141,7 @@ async function assemble(options: SystemOptions, frame: Frame): Promise<System> {
   const ready = async (): Promise<void> => void (await Promise.all([scheduler?.ready(), processes?.ready]))
   void scheduler?.ready().then(startRegistry)
   if (scheduler === undefined) startRegistry()
-  startScaling(processes, loads, parts)
+  if (http !== undefined) startScaling(processes, http.loads, parts)
   await startAuditor(auditor, scheduler, parts)
   startHistory(history, scheduler, parts)
   const url = (await front)?.url ?? ownUrl
@@ -228,7 +233,11 @@ const readPaceMs = 10
 
 /** A room is loaded where its role runs, because each process has its own memory. */
 async function newScheduler(parts: ProcessContext): Promise<Scheduler> {
-  const [{ Scheduler }, { rocksStores }] = await Promise.all([import('../scheduler/index.ts'), import('../store/index.ts')])
+  const [{ Scheduler }, { rocksStores }, { peerNote }] = await Promise.all([
+    import('../scheduler/index.ts'),
+    import('../store/index.ts'),
+    import('../api/index.ts'),
+  ])
   const { config, logger, log, codecs, names, partitions, instance, metrics, clock, undo, vitals } = parts
   const folder = join(config.dataDir, 'scheduler')
   const searches = new ThreadSearches({ folder, seed: codecs.seed, clock })

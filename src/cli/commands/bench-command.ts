@@ -4,9 +4,9 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { Command } from 'commander'
 import { DuelogError } from '../../errors/index.ts'
-import { modulePath } from '../../process/index.ts'
+import { modulePath, watchSignals } from '../../process/index.ts'
 import { type CommandFrame, withExamples } from '../remote/index.ts'
-import { exitCodes, integer, watchSignals } from '../terminal/index.ts'
+import { exitCodes, integer } from '../terminal/index.ts'
 import { benchCases } from './bench-cases.ts'
 
 export function benchCommand({ exit }: CommandFrame): Command {

@@ -2,8 +2,9 @@
 import { Command } from 'commander'
 import { pino } from 'pino'
 import { readConfig } from '../../config/index.ts'
+import { watchSignals } from '../../process/index.ts'
 import { withExamples } from '../remote/index.ts'
-import { integer, type Output, type Terminal, watchSignals } from '../terminal/index.ts'
+import { integer, type Output, type Terminal } from '../terminal/index.ts'
 
 const errorsShownMax = 5
 

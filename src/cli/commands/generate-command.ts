@@ -3,8 +3,9 @@ import { Command, InvalidArgumentError, Option } from 'commander'
 import { fieldOf, jobDefinitionSchema } from '../../../schemas/index.ts'
 import { priorityAllowed, priorityIn } from '../../../streams/topics/index.ts'
 import type { JobPriority, Kind, LoadOptions, Mix } from '../../generate/index.ts'
+import { watchSignals } from '../../process/index.ts'
 import { withExamples } from '../remote/index.ts'
-import { integer, number, type Terminal, watchSignals } from '../terminal/index.ts'
+import { integer, number, type Terminal } from '../terminal/index.ts'
 import { clusterIn } from './cluster.ts'
 
 const payloadBytesMax = fieldOf(jobDefinitionSchema, 'payload').maxBytes ?? 0

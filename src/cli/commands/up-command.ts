@@ -6,9 +6,10 @@ import { atSteady, type Clock, systemClock } from '../../clock/index.ts'
 import { type Config, environmentOf, readConfig } from '../../config/index.ts'
 import type { Logger } from '../../logging/index.ts'
 import { limitRecordLogs } from '../../logging/index.ts'
+import { type Signals, startMsMax, watchSignals } from '../../process/index.ts'
 import type { System, startSystem } from '../../system/index.ts'
 import { withExamples } from '../remote/index.ts'
-import { type Output, oneLine, type Signals, settingOptions, startMsMax, type Terminal, watchSignals } from '../terminal/index.ts'
+import { type Output, oneLine, settingOptions, type Terminal } from '../terminal/index.ts'
 import { keepCompiledCode, loadSystem } from './compiled-code.ts'
 
 export function upCommand(terminal: Terminal, exit: (code: number) => void): Command {

@@ -3,7 +3,7 @@ import { Command, Option } from 'commander'
 import { counted, withoutEnd } from '../../../streams/text/index.ts'
 import { settingByName, withoutUser, withSecretsOfFiles } from '../../config/index.ts'
 import { DuelogError, messageOf } from '../../errors/index.ts'
-import { pemOfFile } from '../../process/index.ts'
+import { pemOfFile, watchSignals } from '../../process/index.ts'
 import { type Address, ApiClient } from '../../remote/index.ts'
 import {
   exitCodeOf,
@@ -15,7 +15,6 @@ import {
   type Terminal,
   type TimeText,
   timeTextOf,
-  watchSignals,
   writeAsJson,
 } from '../terminal/index.ts'
 

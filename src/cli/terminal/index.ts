@@ -1,9 +1,8 @@
-/** Shared by all commands: options, exit codes, tables, colors, signals, progress. */
+/** Shared by all commands: options, exit codes, tables, colors, progress. */
 export { exitCodeOf, exitCodes, exitTable } from './exit-codes.ts'
 export { showWork } from './long-work.ts'
 export { choice, integer, number, refusedOption, settingOptions } from './options.ts'
 export { countText, type Progress, showProgress } from './progress.ts'
-export { type Signals, startMsMax, watchSignals } from './signals.ts'
 export {
   type Cell,
   jsonText,

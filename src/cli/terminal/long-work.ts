@@ -1,8 +1,8 @@
 /** A command that works for seconds to hours: a progress bar, one result as text or JSON, and an end by Ctrl-C. */
 import { DuelogError } from '../../errors/index.ts'
+import { watchSignals } from '../../process/index.ts'
 import { exitCodes } from './exit-codes.ts'
 import { type Progress, showProgress } from './progress.ts'
-import { watchSignals } from './signals.ts'
 import { jsonText, numberText, severalLines } from './style.ts'
 import type { Terminal } from './terminal.ts'
 
