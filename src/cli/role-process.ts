@@ -41,7 +41,10 @@ try {
   tellMetrics(process, () => shownOf(system.metrics.registry))
   tellReady(process, system)
   const { url, instance } = system
-  logger.info({ event: 'child-process-ready', url: url || undefined, instance, roles: [...config.roles] }, 'A child process is ready.')
+  logger.info(
+    { event: 'child-process-ready', url: url || undefined, instance, roles: [...config.roles] },
+    'A child process is ready.',
+  )
   const code = await ended.promise
   await system.stop()
   process.exit(code)
