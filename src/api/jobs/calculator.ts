@@ -28,18 +28,22 @@ export class Calculator {
     this.#slots = new FairSlots({ what: 'calculations', places: 1, clock })
   }
 
-  /** Rejects with `bad-request` if it takes too long, as FairSlots#run does, and with the signal's reason if its caller has gone. */
+  /**
+   * `argsOf`: called when the calculation begins, which may be seconds later. Rejects with `bad-request` if it takes too long, as
+   * FairSlots#run does, and with the signal's reason if its caller has gone.
+   */
   run<Name extends keyof Calculations>(
     name: Name,
-    args: Parameters<Calculations[Name]>,
+    argsOf: () => Parameters<Calculations[Name]>,
     asker?: Asker,
   ): Promise<ReturnType<Calculations[Name]>> {
     return this.#slots.run(async () => {
       asker?.signal?.throwIfAborted()
       this.#idleTimer()
       const thread = this.#thread ?? (await this.#started(asker?.signal))
+      const question = serialize([name, argsOf()])
       const answer = this.#answerOf(thread, calculationMsMax, tooLong, asker?.signal)
-      thread.postMessage(serialize([name, args]))
+      thread.postMessage(question)
       return deserialize(await answer)
     }, asker)
   }

@@ -87,7 +87,7 @@ export function commandRoutes(instance: FastifyInstance, context: ApiContext): v
       if (definition === undefined)
         throw new DuelogError('command-refused', 'The definition of the job cannot be read. Define it again.')
       const range = { ...pastRange(request.body, context.clock.nowMs()), max: backfillCountMax }
-      const count = await context.calculator.run('countBackfill', [definition, anchorAt, range], askerOf(request, reply))
+      const count = await context.calculator.run('countBackfill', () => [definition, anchorAt, range], askerOf(request, reply))
       const { first, last, ...counted } = count
       return { ...counted, first: timeOrNull(first), last: timeOrNull(last) }
     },

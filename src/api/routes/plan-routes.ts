@@ -49,7 +49,7 @@ export function planRoutes(instance: FastifyInstance, context: ApiContext): void
     )
     const toPlan = some.map((json, index) => ({ text: writeJson(json), job: jobOf(givenId(json) ?? '', stored[index]) }))
     const isRedacted = role === 'viewer'
-    const planned = await calculator.run('plan', [toPlan, { range, isRedacted, partitions }], asker)
+    const planned = await calculator.run('plan', () => [toPlan, { range, isRedacted, partitions }], asker)
     return planned.map((each, index) => {
       if ('problems' in each) return { id: givenId(some[index]) ?? null, action: 'INVALID', problems: each.problems }
       const { id, plan } = each

@@ -14,8 +14,8 @@ export function scheduleRoutes(instance: FastifyInstance, { clock, calculator }:
     { config: { role: 'viewer' }, schema: previewSchema },
     async (request, reply) => {
       const { schedule, count } = request.body
-      const from = request.body.from === undefined ? clock.nowMs() : timeOf('from', request.body.from)
-      const preview = await calculator.run('preview', [schedule, from, count], askerOf(request, reply))
+      const from = request.body.from === undefined ? undefined : timeOf('from', request.body.from)
+      const preview = await calculator.run('preview', () => [schedule, from ?? clock.nowMs(), count], askerOf(request, reply))
       if (!preview.ok) throw new RequestError('bad-definition', preview.problems)
       const { fires, warnings } = preview
       return { fires, ...(warnings.length > 0 && { warnings }) }

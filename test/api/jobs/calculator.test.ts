@@ -29,8 +29,9 @@ it('a calculation that takes too long is refused, and the next one is answered',
   const calculator = calculatorWith((limit) => {
     if (limits.push(limit) === 1) limit()
   })
-  const late = calculator.run('countBackfill', endless)
-  const next = calculator.run('preview', soon)
+  const late = calculator.run('countBackfill', () => endless)
+  // The second is asked for before the first is refused.
+  const next = calculator.run('preview', () => (limits.length === 0 ? [{ everyMs: 1_000 }, 9_000, 2] : soon))
   await expect(late).rejects.toMatchObject({ code: 'bad-request', message: /took longer than 2 s/ })
   expect(await next).toMatchObject(times)
 })
@@ -38,8 +39,8 @@ it('a calculation that takes too long is refused, and the next one is answered',
 it('a calculation ends when its caller has gone, and the next one is answered', async () => {
   const gone = new AbortController()
   const calculator = calculatorWith(() => gone.abort(new Error('gone')))
-  const left = calculator.run('countBackfill', endless, { caller: 'one', signal: gone.signal })
-  const next = calculator.run('preview', soon, { caller: 'one' })
+  const left = calculator.run('countBackfill', () => endless, { caller: 'one', signal: gone.signal })
+  const next = calculator.run('preview', () => soon, { caller: 'one' })
   await expect(left).rejects.toThrow('gone')
   expect(await next).toMatchObject(times)
 })
@@ -53,6 +54,9 @@ it('bytes of a definition in force and of a new one come to the thread as they a
     const { definition: spec } = identifiedDefinitionOf(readJson(textOf(payload), JSON.parse, true).value)
     return { text: textOf('{"n":1.0}'), job: { id: 'a', definition: { offset: 1, appendedAt: 0, bytes: Buffer.alloc(0), spec } } }
   })
-  const planned = await calculator.run('plan', [toPlan, { range: { from: 0, to: 1, max: 1 }, isRedacted: false, partitions: 4 }])
+  const planned = await calculator.run('plan', () => [
+    toPlan,
+    { range: { from: 0, to: 1, max: 1 }, isRedacted: false, partitions: 4 },
+  ])
   expect(planned.map((each) => 'plan' in each && each.plan.changed)).toEqual([[], ['payload']])
 })
