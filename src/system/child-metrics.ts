@@ -48,6 +48,12 @@ export class ChildMetrics {
     return ended.length === 0 ? now : added([now, ended])
   }
 
+  /** What its former lives counted, for a child that shows the present one itself. */
+  readonly former: MetricsSource = async () => {
+    await this.#ask()
+    return this.#ended
+  }
+
   received(message: unknown): void {
     const { answer, id, metrics } = (message ?? {}) as Partial<Answer>
     if (answer !== question || id !== this.#id || !Array.isArray(metrics)) return

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { systemClock } from '../clock/index.ts'
 import type { Config } from '../config/index.ts'
 import { advertised, modulePath, supervise } from '../process/index.ts'
+import { ChildMetrics } from './child-metrics.ts'
 import type { ProcessContext } from './process-context.ts'
 import { answerPlan, type Cluster, failureOf, isPlanQuestion, type ReadyChild, type RolePlan, readyChild } from './role-child.ts'
 import { childFlags, environmentOf } from './role-environment.ts'
@@ -28,7 +29,7 @@ export function addressBySettings({ advertisedUrl, httpHost, httpPort, httpsCert
 
 /** Resolves when it serves requests. Rejects with the reason of its first start that fails. Later, it is started again. */
 export function startFront(
-  { logger, undo }: Pick<ProcessContext, 'logger' | 'undo'>,
+  { logger, metrics, undo }: Pick<ProcessContext, 'logger' | 'metrics' | 'undo'>,
   { config, cluster, engineUrl }: FrontOptions,
 ): Promise<ReadyChild> {
   const first = Promise.withResolvers<ReadyChild>()
@@ -37,6 +38,9 @@ export function startFront(
     ...{ config: { ...config, httpPort }, cluster, engineUrl },
     name: 'front.instance',
   })
+  const counts = new ChildMetrics('front', systemClock, (message) => child.send(message))
+  // It shows its own beside ours, which it reads.
+  metrics.sources.add(counts.former)
   const child = supervise({
     title: 'the front',
     command: process.execPath,
@@ -46,12 +50,13 @@ export function startFront(
     stopSeconds,
     clock: systemClock,
     logger,
-    onEnd: () => {},
+    onEnd: () => counts.ended(),
     isReady: (message) => readyChild(message) !== undefined,
     onMessage(message) {
       const ready = readyChild(message)
       const failure = failureOf(message)
       if (isPlanQuestion(message)) answerPlan(planOf(), child.send)
+      else counts.received(message)
       if (failure !== undefined) first.reject(failure)
       if (ready === undefined) return
       // A port that was chosen by the system stays the same after a restart.

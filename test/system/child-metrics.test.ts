@@ -134,6 +134,19 @@ describe('a child', () => {
     expect(await attempts(own)).toBe(7)
   })
 
+  it('that shows its own counts is shown with those of its former lives', async () => {
+    const [own, one] = [newMetrics(), child('front')]
+    own.sources.add(one.told.former)
+    const count = (times: number): void => one.state.metrics.attempts.inc({ pool: 'p', outcome: 'succeeded' }, times)
+    count(5)
+    expect(await attempts(own)).toBe(0)
+    one.die()
+    count(2)
+    expect(await attempts(own)).toBe(5)
+    one.die()
+    expect(await attempts(own)).toBe(7)
+  })
+
   it('that does not answer in time is shown with its last values', async () => {
     const { own, one, count } = setUp()
     count(5)
