@@ -109,14 +109,14 @@ export function addRecords(
   return slots
 }
 
-/** The ends of operations that waited for their turn, by the keys of their records. Without one, the copy would begin them, with all jobs of that time. */
+/** The ends of operations that waited for their turn or began during the copy, by the keys of their records. Without one, the copy would begin them, with all jobs of that time. */
 export function endsOfUnbegun(records: ReadonlyMap<string, OperationRecord>): Map<string, OperationRecord> {
   const ends = new Map<string, OperationRecord>()
   for (const { id, at, request } of records.values()) {
     const key = `${id}/progress`
     if (request === null || records.has(key)) continue
     const problem =
-      'It waited for its turn when the system was copied, and does not begin in the copy. Ask for it again if it is still wanted.'
+      'It had not begun when the copy of the system began. A part of it may be done in the copy; ask for it again if it is still wanted.'
     const counts = { total: null, applied: 0, refused: 0, reasons: [], parts: [], effectiveAt: null }
     const progress = { ...counts, status: 'FAILED', startedAt: at, endedAt: at, problem, driver: '' }
     ends.set(key, { id, at, request: null, progress, cancel: null })

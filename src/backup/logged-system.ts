@@ -38,7 +38,7 @@ export interface LoggedSystem {
   sinceMs: number
   /** Positions of the intake in foreign topics. */
   intake: Place[]
-  /** Latest records of the topics `pauses` and `operations` by key. */
+  /** Latest records of `pauses` by key; those of `operations`, as far as all that they say was done is in the states. */
   pauses: Map<string, Buffer>
   operations: Map<string, Buffer>
   unreadable: number
@@ -81,6 +81,8 @@ export async function readSystem(options: ReadOptions): Promise<LoggedSystem> {
     unfinished: new Set(),
   }
   const read = { groupPrefix: names.group('backup-'), onProgress, signal, onUnread: () => void system.unreadable++ }
+  // A later progress may count jobs whose states of before the change are copied. Of operations that came later, the requests count.
+  await log.readToEnd({ ...read, topics: [names.operations], onRecord: (record) => putSmall(record, system.operations) })
   const states = await readState(options, { ...read, onRecord: (record) => putState(record, options, system) })
   system.partitions = states.length
   if (system.unfinished.size > 0)
@@ -95,14 +97,13 @@ export async function readSystem(options: ReadOptions): Promise<LoggedSystem> {
     begin.set(`${names.commands}/${partition}`, commandsOffset)
     begin.set(`${names.events}/${partition}`, eventsOffset)
   }
-  const small = { [names.pauses]: system.pauses, [names.operations]: system.operations }
   const inputs = await log.readToEnd({
     ...read,
     topics: [names.jobs, names.commands, names.events, names.pauses, names.operations],
     begin,
     onRecord: (record) => {
-      const latest = small[record.topic]
-      if (latest !== undefined) return putSmall(record, latest)
+      if (record.topic === names.pauses) return putSmall(record, system.pauses)
+      if (record.topic === names.operations) return isRequest(record) ? putSmall(record, system.operations) : undefined
       return isLeft(record, system) ? undefined : putInput(record, cluster, scratch, system)
     },
   })
@@ -240,6 +241,8 @@ async function putInput(
 
 /** Misplaced records come after the others of their job: an owner would have moved them to the end. */
 const misplacedFrom = 2 ** 50
+
+const isRequest = ({ key, value }: RecordIn): boolean => value !== null && key?.toString().endsWith('/request') === true
 
 function putSmall({ key, value }: RecordIn, latest: Map<string, Buffer>): void {
   if (key === null) return

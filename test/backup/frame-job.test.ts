@@ -21,7 +21,7 @@ it('ends those that waited for their turn, and no others', () => {
   expect(end).toMatchObject({
     id: 'waits',
     request: null,
-    progress: { status: 'FAILED', endedAt: 7, problem: /waited for its turn/ },
+    progress: { status: 'FAILED', endedAt: 7, problem: /had not begun/ },
   })
   expect(hasEnded({ request, progress: end?.progress } as unknown as Operation)).toBe(true)
   // A restore leaves it as it is, and ends the one that ran.

@@ -207,6 +207,30 @@ it('a log of definitions that ends before what its owner has read is refused: a 
   }
 })
 
+it('an operation that ends after the states are read has not ended in the copy: its last changes may be missing there', async () => {
+  const scratch = await Scratch.open(folder)
+  const record = (key: string, text: string): Partial<RecordIn> => ({ key: Buffer.from(key), value: Buffer.from(text) })
+  const before = [record('ended/request', 'one'), record('ended/progress', 'done'), record('runs/request', 'two')]
+  const runs = record('runs/progress', 'half')
+  const after = [record('runs/progress', 'done'), record('later/request', 'three'), record('later/progress', 'done')]
+  let areStatesRead = false
+  const { log } = smallLog(1)
+  const readToEnd = async (read: BoundedRead) => {
+    const records = read.topics.includes(names.operations) ? [...before, runs, ...(areStatesRead ? after : [])] : []
+    for (const [offset, each] of records.entries())
+      await read.onRecord({ topic: names.operations, partition: 0, offset, ...each } as RecordIn)
+    areStatesRead ||= read.topics.includes(names.state)
+    return (log as { readToEnd: (read: BoundedRead) => Promise<never> }).readToEnd(read)
+  }
+  const system = await readSystem({ cluster: { log: { readToEnd } as never, names }, codecs, scratch, onProgress() {}, signal })
+  await scratch.close()
+  const found = Object.fromEntries(Array.from(system.operations, ([key, value]) => [key, `${value}`]))
+  expect(found).toEqual({
+    ...{ 'ended/request': 'one', 'ended/progress': 'done', 'runs/request': 'two', 'runs/progress': 'half' },
+    'later/request': 'three',
+  })
+})
+
 it('a system whose restore has not ended is refused, and one whose restore has ended is not', async () => {
   const scratch = await Scratch.open(folder)
   const options = { codecs, scratch, onProgress() {}, signal }
