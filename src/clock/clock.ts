@@ -6,8 +6,8 @@ export interface Clock {
   steadyMs(): number
   /**
    * Runs `task` once: when the wall clock reaches `atMs`, or when the time that was left at the call has passed, whichever is first. So a
-   * wall clock that is set back delays no task; a task that needs the time itself reads the clock again. Returns a function that cancels
-   * it. Handles times beyond the 2^31−1 ms that a Node timer can wait.
+   * wall clock that is set back delays no task; a task that needs the time itself reads the clock again. A wall clock that is set ahead is
+   * noticed within a minute. Returns a function that cancels it. Handles times beyond the 2^31−1 ms that a Node timer can wait.
    */
   at(atMs: number, task: () => void): () => void
   /** Guard that says whether this clock is trusted. Absent: it is. */
@@ -29,6 +29,35 @@ export interface ClockGuard {
 /** Epoch ms for decisions; undefined while the clock is not trusted. */
 export const trustedMs = (clock: Clock): number | undefined =>
   clock.guard === undefined ? clock.nowMs() : clock.guard.trustedMs()
+
+/**
+ * As `clock.at`, for an instant of the wall clock and not for a delay. A task that was set while the clock was behind would come up to a
+ * minute late. So it is set again when the clock is trusted again, if that is earlier.
+ */
+export function atInstant(clock: Clock, atMs: number, task: () => void): () => void {
+  let untilSteadyMs = 0
+  const run = (): void => {
+    stopListening?.()
+    task()
+  }
+  const set = (): (() => void) => {
+    untilSteadyMs = steadyAt(clock, atMs)
+    return clock.at(atMs, run)
+  }
+  let cancelTimer = set()
+  const stopListening = clock.guard?.onTrusted(() => {
+    if (steadyAt(clock, atMs) >= untilSteadyMs) return
+    cancelTimer()
+    cancelTimer = set()
+  })
+  return () => {
+    stopListening?.()
+    cancelTimer()
+  }
+}
+
+/** Time of the steady clock when the wall clock reaches `atMs`, by their present difference. */
+const steadyAt = (clock: Clock, atMs: number): number => clock.steadyMs() + atMs - clock.nowMs()
 
 /** Time of the wall clock when the steady clock reaches `steadyMs`, by their present difference. */
 export const atSteady = (clock: Clock, steadyMs: number): number => clock.nowMs() + steadyMs - clock.steadyMs()

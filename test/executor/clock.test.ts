@@ -47,6 +47,33 @@ it('no prefetched run starts early when the clock steps ahead, and all start on 
   await harness.stop()
 })
 
+it('what waits for its time while the clock is behind starts when it is right again, and not a minute later', async () => {
+  const log = new LoopbackLog()
+  const { manual, harness } = worker({ batch: { batch: { maxSize: 10, maxWaitMs: 2_000 }, run: () => undefined } }, log)
+  // The brokers stamp the records, and their clock is right.
+  log.nowMs = () => manual.nowMs() - manual.skewMs
+  await harness.start()
+  const dueAt = manual.nowMs() + 2_000
+  harness.put({ jobId: 'held', dueAt })
+  harness.put({ jobId: 'gathered', handler: 'batch' }, { partition: 1 })
+  await rest()
+  manual.skewMs = -hourMs
+  harness.put({ jobId: 'taken', dueAt })
+  harness.put({ jobId: 'ahead', dueAt }, { ahead: true })
+  await rest()
+  await manual.advance(5_000)
+  expect(harness.events()).toEqual([])
+  manual.skewMs = 0
+  await manual.advance(3_000)
+  expect(
+    harness
+      .events()
+      .map(({ jobId }) => jobId)
+      .sort(),
+  ).toEqual(['ahead', 'gathered', 'held', 'taken'])
+  await harness.stop()
+})
+
 it.each([hourMs, -hourMs])('a step of %i ms ends no handler, and its heartbeats continue', async (skewMs) => {
   const { manual, harness } = worker({ slow: () => never })
   await harness.start()

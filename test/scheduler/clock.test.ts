@@ -80,7 +80,7 @@ describe.each([24 * hourMs, 48 * hourMs, hourMs, -hourMs])('a clock that is off 
   })
 
   it('leaves a key with a rateLimit unchanged, and retries on time', async () => {
-    const driver = driverWith()
+    const driver = driverWith({ clockLookMs: secondMs })
     const owner = driver.boot('A')
     await driver.settle()
     const rate = { rateLimit: { key: 'crm', limit: 100, perMs: 1_000 } }

@@ -5,7 +5,7 @@
  */
 import type { Execution } from '../../../schemas/index.ts'
 import { priorities, type TopicNames } from '../../../streams/topics/index.ts'
-import type { Clock } from '../../clock/index.ts'
+import { atInstant, type Clock } from '../../clock/index.ts'
 import { RejoinTimer } from '../../concurrency/index.ts'
 import { DuelogError, messageOf } from '../../errors/index.ts'
 import type { Logger } from '../../logging/index.ts'
@@ -310,7 +310,7 @@ export class ExecutionConsumer {
     this.#reader?.pause([{ topic, partition }])
     this.#reader?.seek({ topic, partition, offset })
     lane.cancelWait?.()
-    lane.cancelWait = this.#options.clock.at(untilMs, () => {
+    lane.cancelWait = atInstant(this.#options.clock, untilMs, () => {
       lane.cancelWait = undefined
       if (!lane.full && lane.owned && !this.#stopped) this.#reader?.resume([{ topic, partition }])
     })

@@ -3,7 +3,7 @@
  * takes its turn among all due runs, with the highest priority in it.
  */
 import { priorityOf, rankMax, rankOf } from '../../../streams/topics/index.ts'
-import type { Clock } from '../../clock/index.ts'
+import { atInstant, type Clock } from '../../clock/index.ts'
 import type { Entry } from '../consume/index.ts'
 import type { BatchHandler } from '../handlers/index.ts'
 import { ReadyQueue } from './ready-queue.ts'
@@ -93,7 +93,7 @@ export class BatchCollector {
       this.#onReady(new BatchTurn(this, level, this.#waiting.oldestDueAt))
       return
     }
-    this.#cancelTimer ??= this.#clock.at(this.#waiting.oldestDueAt + this.handler.batch.maxWaitMs, () => {
+    this.#cancelTimer ??= atInstant(this.#clock, this.#waiting.oldestDueAt + this.handler.batch.maxWaitMs, () => {
       this.#cancelTimer = undefined
       this.#callIfReady()
       this.#onWoken()

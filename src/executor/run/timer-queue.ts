@@ -3,7 +3,7 @@
  * one. So the heap holds instants, not items: a burst due at the same millisecond costs one heap entry, and each wake hands over
  * everything that is due by then.
  */
-import type { Clock } from '../../clock/index.ts'
+import { atInstant, type Clock } from '../../clock/index.ts'
 
 export class TimerQueue<Item> {
   readonly #clock: Clock
@@ -52,7 +52,7 @@ export class TimerQueue<Item> {
     if (firstMs === this.#armedAtMs) return
     this.#cancelTimer?.()
     this.#armedAtMs = firstMs
-    this.#cancelTimer = firstMs === Number.POSITIVE_INFINITY ? undefined : this.#clock.at(firstMs, this.#wake)
+    this.#cancelTimer = firstMs === Number.POSITIVE_INFINITY ? undefined : atInstant(this.#clock, firstMs, this.#wake)
   }
 
   #wake = (): void => {

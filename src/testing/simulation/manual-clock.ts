@@ -6,8 +6,13 @@ interface Task {
   atMs: number
   /** The true time at which the delay is over, counted from when the task was scheduled. */
   steadyAtMs: number
+  /** True time of the next look at the clocks. */
+  lookAtMs: number
   run: () => void
 }
+
+/** As on a machine: a wall clock that steps ahead ends no wait before the next look at it. */
+const lookMsMax = 60_000
 
 /** True time. It never goes back. */
 export class VirtualTime {
@@ -58,13 +63,20 @@ export class VirtualTime {
   #next(): Task | undefined {
     let first: Task | undefined
     for (const task of this.#tasks) {
+      if (task.lookAtMs <= this.nowMs) task.lookAtMs = nextLookMs(task, this.nowMs)
       if (!task.clock.stopped && (first === undefined || trueMs(task) < trueMs(first))) first = task
     }
     return first
   }
 }
 
-const trueMs = (task: Task): number => Math.min(task.atMs - task.clock.skewMs, task.steadyAtMs)
+const wallMs = ({ atMs, clock }: Pick<Task, 'atMs' | 'clock'>): number => atMs - clock.skewMs
+
+const trueMs = (task: Task): number => (wallMs(task) < task.steadyAtMs ? task.lookAtMs : task.steadyAtMs)
+
+/** Not after `nowMs` if the task is due. */
+const nextLookMs = (task: Pick<Task, 'atMs' | 'clock' | 'steadyAtMs'>, nowMs: number): number =>
+  Math.min(wallMs(task), task.steadyAtMs, nowMs + lookMsMax)
 
 /** The clocks of one machine. */
 export class ManualClock implements Clock {
@@ -100,7 +112,8 @@ export class ManualClock implements Clock {
   }
 
   at(atMs: number, task: () => void): () => void {
-    return this.#time.arm({ clock: this, atMs, steadyAtMs: this.#time.nowMs + atMs - this.nowMs(), run: task })
+    const wait = { clock: this, atMs, steadyAtMs: this.#time.nowMs + atMs - this.nowMs() }
+    return this.#time.arm({ ...wait, lookAtMs: nextLookMs(wait, this.#time.nowMs), run: task })
   }
 }
 
