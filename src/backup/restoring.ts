@@ -52,7 +52,7 @@ export class Restoring {
   readonly #batch: Frame[][] = []
   #job: Frame[] = []
   #bytes = 0
-  #starts = new Map<string, KeyStarts[]>()
+  readonly #starts = new Map<string, { starts: KeyStarts; from: number | undefined }[]>()
   readonly #pending: Frame[] = []
   #pendingBytes = 0
   #records = 0
@@ -138,7 +138,13 @@ export class Restoring {
     const { starts } = await this.#file.state.decode(body)
     if (starts === null || isOutdated(starts, Date.now())) return
     const key = String(meta.key)
-    this.#starts.set(key, [...(this.#starts.get(key) ?? []), starts])
+    // A key stays in its partition if there are as many: another one may have given starts far ahead. Earlier versions did not note which.
+    const from = this.#parts.header.partitions === this.#parts.partitions ? (meta.partition as number | undefined) : undefined
+    this.#starts.set(key, [...(this.#starts.get(key) ?? []), { starts, from }])
+  }
+
+  #startsIn(partition: number, key: string): KeyStarts[] {
+    return (this.#starts.get(key) ?? []).flatMap(({ starts, from = partition }) => (from === partition ? [starts] : []))
   }
 
   #take(frame: Frame): void {
@@ -188,7 +194,7 @@ export class Restoring {
     const keys: LimitKeys = { slots: new Set(), starts: new Set() }
     addLimitKeys(keys, job)
     for (const key of keys.starts)
-      if (this.#starts.has(key)) await scratch.putNamed(partition, `w${key}`, Buffer.alloc(0), packed(null))
+      if (this.#startsIn(partition, key).length > 0) await scratch.putNamed(partition, `w${key}`, Buffer.alloc(0), packed(null))
   }
 
   async #limits(): Promise<void> {
@@ -210,7 +216,7 @@ export class Restoring {
       for await (const { name, value } of scratch.named(partition)) {
         const key = name.slice(1)
         if (use?.key !== key || !name.startsWith('s')) await endKey()
-        if (name.startsWith('w')) await put(startsKey(key), { starts: mergedStarts(this.#starts.get(key) ?? []) })
+        if (name.startsWith('w')) await put(startsKey(key), { starts: mergedStarts(this.#startsIn(partition, key)) })
         else {
           const one = deserialize(value) as KeyUse
           use = {

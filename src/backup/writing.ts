@@ -85,7 +85,7 @@ export class Writing {
       const entry = await this.#decoder.decoded(() => this.#codecs.state.decode(value))
       if (entry === undefined || entry.starts === null) continue
       this.#counts.rateLimits++
-      await this.#writer.put(kinds.starts, { key: name }, this.#file.state.encode({ starts: entry.starts }))
+      await this.#writer.put(kinds.starts, { key: name, partition }, this.#file.state.encode({ starts: entry.starts }))
     }
   }
 

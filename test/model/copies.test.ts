@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { Chance } from '../../src/testing/simulation/chance.ts'
 import { stateKey } from '../../streams/state/keys.ts'
+import { partitionOf } from '../../streams/topics/topics.ts'
 import { SchedulerDriver } from '../tools/scheduler-driver.ts'
 import { Operations } from './cluster/operations.ts'
 import { act, compact, ids, ofCommands, ofJobs, report, statesOf } from './copies/acts.ts'
@@ -159,4 +160,27 @@ it('a definition that repairs a job whose state cannot be read repairs it in the
   system.boot('B')
   await system.advance(1_500, 500)
   expect(statesOf(system).get('a')?.status).toBe('ACTIVE')
+})
+
+it('each partition keeps the starts of its own jobs when their number stays the same', async () => {
+  const original = new SchedulerDriver(2)
+  const owner = original.boot('A')
+  await original.settle()
+  const byPartition = Map.groupBy(ids, (id) => partitionOf(id, 2))
+  const [busy, quiet] = [0, 1].map((partition) => byPartition.get(partition)?.[0] ?? expect.fail())
+  const rateLimit = { key: 'r', limit: 1, perMs: 3_000 }
+  const common = { target: { handler: 'x' }, overlap: 'ALLOW', maxConcurrentRuns: 100, rateLimit } as const
+  original.define(busy ?? '', { ...common, schedule: { everyMs: 300 }, maxRuns: 5 })
+  await original.advance(2_000, 100)
+  original.kill(owner)
+  original.define(quiet ?? '', { ...common, schedule: { everyMs: 300 }, maxRuns: 1 })
+  for (const [partitions, status] of [[2, 'DISPATCHED'] as const, [1, 'WAITING'] as const]) {
+    const { system } = await copied(original, partitions, folder)
+    system.boot('B')
+    await system.advance(1_500, 500)
+    const [first, last] = [busy, quiet].map((id = '') => statesOf(system).get(id)?.active.at(-1)?.status)
+    expect(last).toBe(status)
+    // Its last start was given for 12 s after the first one.
+    expect(first).toBe('WAITING')
+  }
 })
