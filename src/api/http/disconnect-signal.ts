@@ -2,12 +2,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { DuelogError } from '../../errors/index.ts'
 import type { Asker } from '../../ports/index.ts'
+import { callerGone } from './problem.ts'
 
 /** Aborted when the connection closes before the answer is complete. */
 export function disconnectSignal({ raw }: FastifyReply): AbortSignal {
   const disconnected = new AbortController()
   const onClose = (): void => {
-    if (!raw.writableFinished) disconnected.abort(new DuelogError('bad-request', 'The caller has closed the connection.'))
+    if (!raw.writableFinished) disconnected.abort(new DuelogError('bad-request', callerGone))
   }
   if (raw.closed) onClose()
   else raw.once('close', onClose)

@@ -41,6 +41,8 @@ export function problemOf(
   return { type: `urn:duelog:error:${code}`, title: meaning, status, detail, code, retriable, ...more }
 }
 
+export const callerGone = 'The caller has closed the connection.'
+
 /** Where a field is, for the sentence. Those of a body and headers need no words. */
 const parts: Record<string, string> = { querystring: 'In the query: ', params: 'In the path: ' }
 
@@ -57,6 +59,8 @@ export function describe(error: unknown): { code: ErrorCode; detail: string; pro
       problems,
     }
   }
+  // A streamed answer whose caller disconnects before its first byte.
+  if (code === 'ERR_STREAM_PREMATURE_CLOSE') return { code: 'bad-request', detail: callerGone }
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
     return {
       code: 'unsupported-media-type',

@@ -3,6 +3,7 @@ import { request } from 'node:http'
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
+import { pino } from 'pino'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { jsonReader } from '../../../src/api/http/json-body.ts'
 import { batchAnswer } from '../../../src/api/jobs/batch.ts'
@@ -204,6 +205,32 @@ describe('POST /v1/jobs/batch', () => {
     await closed
     expect((await fetch(`${url}/livez`)).status).toBe(200)
     expect(system.log.written.map((record) => record.key)).toEqual(['a'])
+  })
+
+  it('is no fault of the server if the caller is gone before the first line of the answer', async () => {
+    const lines: string[] = []
+    const logger = pino({ level: 'error' }, { write: (line: string) => void lines.push(line) })
+    await using system = createSystem({ logger })
+    const url = await system.api.listen('127.0.0.1', 0)
+    const answered = new Promise<number>((resolve) =>
+      system.api.instance.server.once('request', (_request, reply) => reply.once('close', () => resolve(reply.statusCode))),
+    )
+    const [asked, durable] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    system.log.hold = () => {
+      asked.resolve()
+      return durable.promise
+    }
+    const call = request(`${url}/v1/jobs/batch`, { method: 'POST', headers: ndjson })
+    call.on('error', () => {})
+    call.end(`${line('a')}\n`)
+    await asked.promise
+    call.destroy()
+    await answered
+    durable.resolve()
+    // The stream of the answer ends before a later request is answered.
+    expect((await fetch(`${url}/livez`)).status).toBe(200)
+    expect(lines).toEqual([])
+    expect(system.log.written.map(({ key }) => key)).toEqual(['a'])
   })
 
   it('survives a cut-off request while the maximum number of groups is being written', async () => {
