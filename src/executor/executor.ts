@@ -17,7 +17,15 @@ import type { Logger } from '../logging/index.ts'
 import type { Metrics } from '../metrics/index.ts'
 import { type Codec, GroupNotKept, type Log, type Pauses, type RecordIn } from '../ports/index.ts'
 import { version } from '../process/index.ts'
-import { ControlConsumer, type Entry, ExecutionConsumer, lookForOrphans, OffsetCommitter, PinnedRuns } from './consume/index.ts'
+import {
+  ControlConsumer,
+  type Entry,
+  ExecutionConsumer,
+  type Lane,
+  lookForOrphans,
+  OffsetCommitter,
+  PinnedRuns,
+} from './consume/index.ts'
 import { Announcement, type GivenHandlers, type Hook, handlerProblem, preparedHandlers } from './handlers/index.ts'
 import { type Attempt, ReportSender, RunLogSender, type RunLogSenderOptions } from './report/index.ts'
 import {
@@ -182,7 +190,7 @@ export class Executor {
   }
 
   #newRunner(): Runner {
-    const { log, names, pool, concurrency, handlers, hooks = [], clock, metrics } = this.#options
+    const { pool, concurrency, handlers, hooks = [], clock, metrics } = this.#options
     return new Runner({
       pool,
       concurrency,
@@ -193,10 +201,19 @@ export class Executor {
       onStarted: (entry) => this.#started(entry),
       onDone: (entry) => this.#done(entry),
       onEarly: (entry) => this.#held.add(entry.dueAt, entry),
-      lookForOrphans: (lanes) => lookForOrphans(lanes, { log, names, pool, clock, logger: this.#logger }),
+      lookForOrphans: (lanes) => this.#lookForOrphans(lanes),
       commit: () => this.#committer.commitWithin(startCommitMsMax),
       isPaused: () => this.#pause.isPaused && this.#stopping === undefined,
     })
+  }
+
+  /** What was closed is committed as open, before anything of it starts. */
+  async #lookForOrphans(lanes: readonly Lane[]): Promise<void> {
+    const { log, names, pool, clock } = this.#options
+    await lookForOrphans(lanes, { log, names, pool, clock, logger: this.#logger })
+    const closed = lanes.filter(({ isOrphaned }) => isOrphaned === false)
+    for (const lane of closed) this.#committer.touch(lane)
+    if (closed.length > 0) await this.#committer.commitWithin(startCommitMsMax)
   }
 
   #newPauseWatch(): PoolPauseWatch {

@@ -6,8 +6,8 @@ import type { Logger } from '../../logging/index.ts'
 import { isClosed, type Log, restartsOf } from '../../ports/index.ts'
 import type { Lane } from './lane.ts'
 
-/** Later, the last readers count as dead. */
-const orphansMsMax = 2_000
+/** How long a look may take, and how long one without an answer takes. */
+const lookMs = 2_000
 
 export interface OrphanedLanesOptions {
   log: Log
@@ -17,14 +17,18 @@ export interface OrphanedLanesOptions {
   logger: Logger
 }
 
-/** Sets isOrphaned of these lanes, and what their last readers told of untracked runs. It never rejects. */
+/**
+ * Sets isOrphaned of these lanes, and what their last readers told of untracked runs. Leaves both unknown without an answer: a worker that
+ * counted anew would start such a run more often. It never rejects.
+ */
 export async function lookForOrphans(lanes: readonly Lane[], options: OrphanedLanesOptions): Promise<void> {
   const { clock, logger, pool } = options
   const epochs = lanes.map(({ epoch }) => epoch)
-  const told = await withTimeout(clock, orphansMsMax, toldOf(lanes, options))
+  const told = await withTimeout(clock, lookMs, toldOf(lanes, options))
+  if (told === undefined) return
   for (const [at, lane] of lanes.entries()) {
     if (lane.epoch !== epochs[at]) continue
-    const metadata = told?.get(`${lane.topic}/${lane.partition}`)
+    const metadata = told.get(`${lane.topic}/${lane.partition}`)
     lane.isOrphaned = !isClosed(metadata, clock.nowMs())
     lane.restarted(restartsOf(metadata))
   }
@@ -38,8 +42,8 @@ export async function lookForOrphans(lanes: readonly Lane[], options: OrphanedLa
 
 /** The metadata of their committed offsets. */
 async function toldOf(lanes: readonly Lane[], { log, names, pool, logger }: OrphanedLanesOptions): Promise<Map<string, string>> {
-  const told = new Map<string, string>()
   try {
+    const told = new Map<string, string>()
     const admin = await log.admin()
     const topics = [...new Set(lanes.map(({ topic }) => topic))]
     const committed = await admin
@@ -47,8 +51,10 @@ async function toldOf(lanes: readonly Lane[], { log, names, pool, logger }: Orph
       .finally(() => void admin.close().catch(() => {}))
     for (const [topic, offsets] of committed)
       for (const { partition, metadata } of offsets) if (metadata !== undefined) told.set(`${topic}/${partition}`, metadata)
+    return told
   } catch (error) {
     logger.debug({ event: 'offsets-not-read', err: error }, 'The committed offsets could not be read.')
+    // The next look begins when the time for this one is over.
+    return new Promise(() => {})
   }
-  return told
 }

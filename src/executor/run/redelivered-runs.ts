@@ -58,7 +58,7 @@ export interface RedeliveredRunsOptions {
   clock: Clock
   /** Whether a slot is free. */
   hasRoom(): boolean
-  /** Sets isOrphaned of these lanes. It must not reject. */
+  /** Sets isOrphaned of these lanes, or is called again. It must not reject. */
   lookForOrphans(lanes: readonly Lane[]): Promise<void>
   /** Starts a run whose handler is called when `known` resolves. Undefined: it does not start any more. */
   start(entry: Entry, known: Promise<void>): StartedRun | undefined
@@ -135,6 +135,7 @@ export class RedeliveredRuns {
     this.#unknown.clear()
     void this.#options.lookForOrphans(lanes).then(() => {
       this.#isLooking = false
+      for (const { lane, state } of this.#due) if (state === 'held' && lane.isOrphaned === undefined) this.#unknown.add(lane)
       this.#passOrdinary()
       // Those that were known before may be worse.
       this.#isSorted = false

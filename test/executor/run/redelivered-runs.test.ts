@@ -17,7 +17,7 @@ let busy: () => Promise<void>
 
 /** A worker, and what was known when each handler was called: the reports of its run, and the offset of its lane. */
 function place(options: ConstructorParameters<typeof Harness>[1] = {}, shared?: Harness) {
-  const calls: { jobIds: string[]; known: string[]; reports: number; committed: number | undefined }[] = []
+  const calls: { jobIds: string[]; known: string[]; reports: number; committed: number | undefined; isClosed: boolean }[] = []
   const called = (runs: readonly Run[]): void => {
     const jobIds = runs.map(({ jobId }) => jobId)
     const reports = harness.events()
@@ -27,6 +27,7 @@ function place(options: ConstructorParameters<typeof Harness>[1] = {}, shared?: 
       reports: reports.length,
       known: known.map(({ type, jobId }) => `${type} ${jobId}`),
       committed: harness.committed(),
+      isClosed: isClosed(harness.log.metadata.get(`test.exec.default ${harness.topic()}/0`), harness.clock.nowMs()),
     })
   }
   const handlers: Handlers = {
@@ -222,7 +223,7 @@ describe('priorities', () => {
   })
 })
 
-it('what a worker that has left did not start, starts in the next one like any other run', async () => {
+it('what a worker that has left did not start, starts in the next one like any other run, once its mark is taken back', async () => {
   const first = place()
   await first.start()
   first.harness.put({ jobId: 'done', handler: 'one' })
@@ -231,7 +232,8 @@ it('what a worker that has left did not start, starts in the next one like any o
   await first.harness.stop()
   const second = place({}, first.harness)
   await second.start()
-  expect(second.calls).toMatchObject([{ jobIds: ['a'], known: [] }])
+  // Another worker that reads it after a death of this one must not rely on the mark.
+  expect(second.calls).toMatchObject([{ jobIds: ['a'], known: [], isClosed: false }])
   await second.harness.stop()
 })
 
@@ -307,6 +309,33 @@ describe('an untracked run', () => {
     expect(seen).toEqual([['poison', 'good'], ['poison', 'good'], ['poison'], ['good']])
     expect(await failures(workers.at(-1) as Harness)).toBe(1)
     for (const harness of workers) await harness.stop()
+  })
+
+  it('starts when it is known how often it did: a lookup that fails is repeated', async () => {
+    const { harness, calls, before, start } = place()
+    before([{ jobId: 'untracked', tracked: false }])
+    const place0 = `test.exec.default ${harness.topic()}/0`
+    harness.log.committed.set(place0, 0)
+    harness.log.metadata.set(place0, takenText({ reach: 1, waiting: 0, untracked: 1, sharing: 0, restarts: [[0, 2]] }, 0))
+    const { admin } = harness.log
+    let lookups = 0
+    let isLost = true
+    harness.log.admin = async () => {
+      const whole = await admin.call(harness.log)
+      const committedOf: typeof whole.committedOf = (...of) => {
+        lookups++
+        return isLost ? Promise.reject(new Error('no coordinator')) : whole.committedOf(...of)
+      }
+      return { ...whole, committedOf }
+    }
+    await start()
+    for (let seconds = 0; seconds < 5; seconds++) await harness.clock.advance(1_000)
+    expect([lookups, calls, restartsOf(harness.log.metadata.get(place0))]).toEqual([3, [], new Map([[0, 2]])])
+    isLost = false
+    await harness.clock.advance(2_000)
+    // Three workers have died with it.
+    expect([calls, harness.committed()]).toEqual([[], 1])
+    await harness.stop()
   })
 
   it('that is started for the last time does not hold back tracked ones of other lanes', async () => {
