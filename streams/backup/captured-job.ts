@@ -129,17 +129,25 @@ export function isOfCopy(commandId: string, source: (jobId: string) => SourceJob
   const from = source(run.jobId)
   const { state, records = [] } = from ?? {}
   if (from !== undefined && isLaterLife(run.life, from)) return false
-  // It was deleted, unless its first decision came after the copy.
-  if (state === undefined) return records.at(-1)?.definition === undefined
+  if (state === undefined) return !records.some((record, at) => isLifeOf(run.life, record) && !isDeleted(records, at))
   if (state.life !== run.life) return true
   return state.runNo >= run.runNo && !state.active.some(({ runNo }) => runNo === run.runNo)
 }
 
 /** Whether a life begins after the copy: with a record that the next owner has to decide, or with one that was not read, which may be carried. */
 function isLaterLife(life: string, { records, readUntil, sinceMs }: SourceJob): boolean {
-  if (records.some(({ decided, definition }) => !decided && definition !== undefined && lifeOf(definition) === life)) return true
+  if (records.some((record) => !record.decided && isLifeOf(life, record))) return true
   const [, offset, appendedAt = ''] = /^(\d+)-([0-9a-z]{1,8})/.exec(life) ?? []
   return offset !== undefined && Number(offset) >= readUntil && Number.parseInt(appendedAt, 36) >= sinceMs
+}
+
+const isLifeOf = (life: string, { definition }: JobsRecord): boolean => definition !== undefined && lifeOf(definition) === life
+
+/** Whether the definition at this place was deleted before the copy. One of a job without a state has decided nothing until then. */
+function isDeleted(records: readonly JobsRecord[], at: number): boolean {
+  const { offset = 0 } = records[at] ?? {}
+  const later = records.slice(at + 1).filter(({ definition }) => definition === undefined)
+  return later.some(({ headers: { [observedOffsetHeader]: observed } }) => observed === undefined || Number(observed) >= offset)
 }
 
 /** The run that a follow-up command comes from (streams/runs/finish.ts). */

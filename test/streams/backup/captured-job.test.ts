@@ -179,3 +179,25 @@ it('a follow-up of a job that begins after the copy does not belong to it', () =
   // Of a log that was restored: its offset is not one of this log.
   expect(isOfCopy(older, of({}))).toBe(true)
 })
+
+it('a follow-up of an earlier life of its job belongs to it', () => {
+  const at = (offset: number, decided = true): JobsRecord => ({
+    ...{ offset, appendedAt: 150, decided, headers: {} },
+    definition: { offset, appendedAt: 150, bytes: Buffer.alloc(0), spec: undefined },
+  })
+  const deletion = (observed?: number): JobsRecord => ({
+    ...{ ...at(4), definition: undefined },
+    headers: observed === undefined ? {} : { 'observed-offset': Buffer.from(String(observed)) },
+  })
+  const isKept = (...records: JobsRecord[]): boolean =>
+    isOfCopy('after:job/1@2-46', () => ({ state: undefined, records, readUntil: 9, sinceMs: 100 }))
+  // Compaction may have removed its records, and nobody may have decided the next definition yet.
+  for (const after of [[], [at(6)], [at(6, false)]]) {
+    expect(isKept(...after)).toBe(true)
+    for (const observed of [undefined, 2, 3]) expect(isKept(at(2), deletion(observed), ...after)).toBe(true)
+  }
+  // Without a state nothing of its definition was decided: its first run comes after the copy.
+  expect(isKept(at(2))).toBe(false)
+  // The owner's tombstone is for an earlier definition.
+  expect(isKept(at(2), deletion(1))).toBe(false)
+})
