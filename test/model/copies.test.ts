@@ -104,7 +104,10 @@ async function history(seed: number): Promise<{ original: object; copy: object }
   report(original, () => 'start')
   const write = (offsets: boolean): void => {
     const weights = chance.pick([ofJobs, ofCommands])
-    for (let acts = chance.int(0, 8); acts > 0; acts--) act(original, chance, { weights, limits, offsets })
+    const acts = chance.int(0, 8)
+    // A copy has what nobody has decided job by job. Between jobs there is no order, but the first one to ask takes the start of a limit.
+    const of = limits ? Array.from({ length: acts }, () => chance.pick(ids)).sort() : []
+    for (let at = 0; at < acts; at++) act(original, chance, { weights, limits, offsets, id: of[at] })
   }
   // Nobody has decided these. Between two topics there is no order.
   write(true)

@@ -20,6 +20,8 @@ export interface Habits {
   limits: boolean
   /** Whether conditions name offsets, which mean nothing in another log. */
   offsets: boolean
+  /** Default: any job. */
+  id?: string | undefined
 }
 
 /** A random definition whose decisions do not depend on a few milliseconds more or less. */
@@ -41,8 +43,7 @@ function definitionOf(chance: Chance, nowMs: number, limits: boolean) {
 }
 
 /** One act of a user. */
-export function act(driver: SchedulerDriver, chance: Chance, { weights, limits, offsets }: Habits): void {
-  const id = chance.pick(ids)
+export function act(driver: SchedulerDriver, chance: Chance, { weights, limits, offsets, id = chance.pick(ids) }: Habits): void {
   const what = chance.weighted(weights)
   if (what === 'define' || what === 'condition') {
     const spec = definitionOf(chance, driver.time.nowMs, limits)
