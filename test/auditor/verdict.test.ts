@@ -252,6 +252,27 @@ describe('an audit holds nothing against', () => {
     expect(found).toEqual([])
     expect(ledger.tally.occurrences).toBe(40)
   })
+  it('many runs that are judged before the first state that compaction has left', async () => {
+    const history = new History().define()
+    for (let each = 1; each <= 40; each++) history.run(each, each, { without: ['state', 'end'] })
+    const { ledger, findings: found } = ledgerOf()
+    await ledger.restore()
+    const now = at(41)
+    await ledger.take(
+      history.logged.map(({ fact }) => fact),
+      now,
+    )
+    await ledger.settle({ ...presentAt(at(40)), isPresent: false })
+    const read = history.logged.length
+    history.state(at(40) + 60, { runNo: 40, scheduledRuns: 40, nextFireAt: at(41), lastRun: finishedRun(40, 40) })
+    await ledger.take(
+      history.logged.slice(read).map(({ fact }) => fact),
+      now,
+    )
+    await ledger.settle(presentAt(now - 1))
+    expect(found).toEqual([])
+    expect(ledger.tally.occurrences).toBe(40)
+  })
   it('states that compaction has taken: the last ten ends of runs are kept, and nothing is said of those before', async () => {
     const { logged } = ninth()
     const history = new History().define()

@@ -84,7 +84,9 @@ export function* judgeCalendar(
   const first = born ? occurrenceAfter(spec, anchorAt, Number.NEGATIVE_INFINITY) : calendar.since
   if (first === null || first === unknown) return
   const begin = { skipped: calendar?.skipped ?? 0, runs: calendar?.scheduledRuns ?? 0, queuedFor: calendar?.queuedFor ?? null }
-  const from = Math.max(first, findings.scope.from, born ? completeFrom.executions : 0)
+  // Of more runs than are kept, the earliest are forgotten.
+  const keptFrom = account.fired.length < firedMax ? 0 : Math.min(...account.fired.map(([nominal]) => nominal))
+  const from = Math.max(first, keptFrom, findings.scope.from, born ? completeFrom.executions : 0)
   const times = yield* timesIn(spec, anchorAt, from, Math.min(nextFireAt, findings.scope.to))
   if (times === undefined) return findings.unjudged('calendar')
   const fired = new Set(account.fired.map(([nominal]) => nominal))
@@ -153,8 +155,9 @@ export function doubleOccurrences(account: JobAccount, findings: Findings): void
 /** Forgets judged runs except the last ones, so that a duplicate of a recent run is still recognized. */
 export function trimFired(account: JobAccount): void {
   const since = account.calendar?.since ?? unknown
-  // A job that does not fire now may be resumed: what fired before is then judged with what fires after it.
-  const open = account.state !== undefined && account.state.status !== 'COMPLETED' && account.state.nextFireAt !== null
+  // A job that does not fire now may be resumed: what fired before is then judged with what fires after it. Compaction may have removed
+  // earlier states: then its first state comes after many runs, and is judged with all of them.
+  const open = account.state?.status !== 'COMPLETED' && account.state?.nextFireAt !== null
   if (account.fired.length <= firedKept) return
   const sorted = account.fired.sort(([a], [b]) => a - b)
   const kept = sorted.findIndex(([nominal]) => nominal >= since)
