@@ -11,8 +11,8 @@ import { startMsMax, watchSignals } from '../process/index.ts'
 import { followNote, planOf, startSystem, tellFailed, tellMetrics, tellReady } from '../system/index.ts'
 import { boundHeap } from './memory.ts'
 
-/** Of the front. 0 is that of others, 19 the last. */
-const niceness = 10
+/** Of the front. 0 is that of others, 19 the last. With 10, answers beside a flood of probes took longer, and starts were as punctual. */
+const niceness = 5
 
 boundHeap()
 const signals = watchSignals()
@@ -27,7 +27,7 @@ const givenUp = Promise.race([once(process, 'disconnect'), ended.promise.then(()
 async function start() {
   const plan = await planOf(process)
   const { config } = plan
-  // What keeps the front busy takes no processor from the engine or from workers: a flood of probes delayed starts by 69 ms, and by 18 ms now (p99).
+  // What keeps the front busy takes little of the processors from the engine and from workers (docs/BENCHMARKS.md, `attacks`).
   if (plan.engineUrl !== undefined) lowerPriority()
   const logger = pino({ level: config.logLevel, ...limitRecordLogs() })
   const onFatal = (error: Error): void => {

@@ -7,7 +7,7 @@ const whole = { type: 'major', execution: 'sync', flavor: 'last-resort' } as con
 
 /**
  * Collects what loading the program has left, for example sources and code that ran once. V8 does so only when the heap has grown again,
- * which an idle process never sees: a Duelog of three processes had 610 MB a minute after its start, and has 530 MB (`duelog bench idle`).
+ * which an idle process never sees: a Duelog of three processes had 610 MB a minute after its start, and has 570 MB (`duelog bench idle`).
  * It takes 60 to 110 ms, so call it before anything can be due.
  */
 export function collectGarbage(): void {

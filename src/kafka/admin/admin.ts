@@ -2,7 +2,7 @@
 import type { Admin, Kafka, RetryOptions } from 'kafkajs'
 import type { LogAdmin } from '../../ports/index.ts'
 import { instanceParts } from '../../process/index.ts'
-import { faultOn } from '../brokers/index.ts'
+import { closed, faultOn } from '../brokers/index.ts'
 import { withRetry } from '../errors/index.ts'
 import { assignedOf, metadataOf, readUserData } from '../group/index.ts'
 import { answeredOffset, uncommitted, unveiled } from '../kafkajs/index.ts'
@@ -101,8 +101,7 @@ export class KafkaAdmin implements LogAdmin {
   }
 
   async close(): Promise<void> {
-    await this.#manyOffsets.close()
-    await this.#admin.disconnect().catch(() => {})
+    await closed(Promise.all([this.#manyOffsets.close(), this.#admin.disconnect()]), 'An admin client')
   }
 
   /**

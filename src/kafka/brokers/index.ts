@@ -11,3 +11,4 @@ export {
   settingsOf,
   transactionRetry,
 } from './client.ts'
+export { closed } from './closing.ts'

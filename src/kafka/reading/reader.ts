@@ -28,7 +28,7 @@ import {
   type TopicPartition,
 } from '../../ports/index.ts'
 import type { PartitionCounts } from '../admin/index.ts'
-import { type BrokerIsolation, faultOn, type LogSettings, retry } from '../brokers/index.ts'
+import { type BrokerIsolation, closed, faultOn, type LogSettings, retry } from '../brokers/index.ts'
 import { faultOf, isUnexplained } from '../errors/index.ts'
 import { type AssignerKind, assignerOf, protocolOf, RevokedPartitions, userDataOf } from '../group/index.ts'
 import { unveiled, withBoundedFetches, withLostCoordinators } from '../kafkajs/index.ts'
@@ -248,9 +248,7 @@ export class KafkaGroupReader implements GroupReader {
     this.#end()
     this.#settleStart?.reject(new DuelogError('not-ready', `The reader of ${this.#options.groupId} was stopped.`))
     await this.#started?.catch(() => {})
-    await this.#consumer
-      .disconnect()
-      .catch((error) => this.#settings.logger.debug({ event: 'reader-not-closed', err: error }, 'A group could not be left.'))
+    await closed(this.#consumer.disconnect(), `The reader of group ${this.#options.groupId}`, this.#settings)
   }
 
   /** onBatch must not throw: kafkajs would deliver the batch again forever. */

@@ -8,7 +8,7 @@ import type { Kafka, Producer, Transaction } from 'kafkajs'
 import { DuelogError } from '../../errors/index.ts'
 import type { FenceOptions, GroupPositions, RecordOut, TransactionalWriter } from '../../ports/index.ts'
 import type { PartitionCounts } from '../admin/index.ts'
-import { faultOn, type LogSettings, transactionRetry } from '../brokers/index.ts'
+import { closed, faultOn, type LogSettings, transactionRetry } from '../brokers/index.ts'
 import { faultOf } from '../errors/index.ts'
 import { type Doubts, TransactionRequests, unveiled } from '../kafkajs/index.ts'
 import { produce } from './produce.ts'
@@ -113,14 +113,7 @@ export class FencedWriter implements TransactionalWriter {
   }
 
   #disconnect(): Promise<void> {
-    return this.#producer
-      .disconnect()
-      .catch((error) =>
-        this.#settings.logger.debug(
-          { event: 'producer-not-closed', id: this.#id, err: error },
-          'A producer could not be closed.',
-        ),
-      )
+    return closed(this.#producer.disconnect(), `The producer ${this.#id}`, this.#settings)
   }
 
   async #commit(records: RecordOut[], group: GroupPositions | undefined): Promise<Map<string, number>> {

@@ -7,7 +7,7 @@ import { recordBytes } from '../../../streams/topics/index.ts'
 import { DuelogError, isOfRecord } from '../../errors/index.ts'
 import type { LogWriter, RecordOut } from '../../ports/index.ts'
 import type { PartitionCounts } from '../admin/index.ts'
-import { faultOn, type LogSettings } from '../brokers/index.ts'
+import { closed, faultOn, type LogSettings } from '../brokers/index.ts'
 import { faultOf } from '../errors/index.ts'
 import { produce } from './produce.ts'
 import { batchBytesMax, checkSizes, noPartitioner, targetOf } from './request-batches.ts'
@@ -76,11 +76,7 @@ export class IdempotentWriter implements LogWriter {
     await this.#sending
     const producer = this.#producer
     this.#producer = undefined
-    await producer
-      ?.disconnect()
-      .catch((error) =>
-        this.#settings.logger.debug({ event: 'producer-not-closed', err: error }, 'A producer could not be closed.'),
-      )
+    await closed(producer?.disconnect(), 'A producer', this.#settings)
   }
 
   async #sendAll(): Promise<void> {

@@ -121,15 +121,16 @@ export const kafkaEvents = {
     fields: '',
     meaning: 'What the Kafka client reports at each rebalance or takeover.',
   },
-  'reader-not-closed': {
-    level: 'debug',
-    fields: 'err',
-    meaning: 'A reader could not leave its group.',
+  'connection-left-open': {
+    level: 'warn',
+    fields: 'what',
+    meaning: 'A reader or a producer was not closed in time. The stop goes on; the brokers notice.',
+    action: 'Report it, with the lines before.',
   },
-  'producer-not-closed': {
+  'connection-not-closed': {
     level: 'debug',
-    fields: 'err id?',
-    meaning: 'A producer could not be closed.',
+    fields: 'what err',
+    meaning: 'A reader or a producer could not be closed.',
   },
   'partitions-ignored': {
     level: 'warn',
