@@ -99,7 +99,7 @@ export async function copied(
   const second = await Scratch.open(folder)
   const options = { file, signal, onProgress() {} }
   const place = { options, cluster: target as never, codecs: reading, scratch: second, writer: target.log.writer }
-  await new Restoring({ ...place, header, partitions, jobs: counts.jobs }).all()
+  await new Restoring({ ...place, header, partitions, jobs: counts.jobs, nowMs: () => from.time.nowMs }).all()
   await second.close()
   const ends = new Map(system.ends.map(({ topic, partition, offset }) => [`${topic}/${partition}`, offset]))
   return { system: to, ends }
