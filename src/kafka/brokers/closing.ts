@@ -5,12 +5,7 @@ import type { LogSettings } from './client.ts'
 export const closeMsMax = 30_000
 
 /** Resolves when it is closed, or could not be, or after the limit. `what`: for people, as "the reader of group x". */
-export async function closed(
-  closing: Promise<unknown> | undefined,
-  what: string,
-  settings?: Pick<LogSettings, 'logger'>,
-): Promise<void> {
-  if (closing === undefined) return
+export async function closed(closing: Promise<unknown>, what: string, settings?: Pick<LogSettings, 'logger'>): Promise<void> {
   const late = Promise.withResolvers<'late'>()
   const timer = setTimeout(late.resolve, closeMsMax, 'late')
   try {

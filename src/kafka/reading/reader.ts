@@ -247,8 +247,9 @@ export class KafkaGroupReader implements GroupReader {
   async #stop(): Promise<void> {
     this.#end()
     this.#settleStart?.reject(new DuelogError('not-ready', `The reader of ${this.#options.groupId} was stopped.`))
-    await this.#started?.catch(() => {})
-    await closed(this.#consumer.disconnect(), `The reader of group ${this.#options.groupId}`, this.#settings)
+    const started = this.#started?.catch(() => {}) ?? Promise.resolve()
+    const left = started.then(() => this.#consumer.disconnect())
+    await closed(left, `The reader of group ${this.#options.groupId}`, this.#settings)
   }
 
   /** onBatch must not throw: kafkajs would deliver the batch again forever. */

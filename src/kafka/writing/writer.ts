@@ -73,10 +73,14 @@ export class IdempotentWriter implements LogWriter {
 
   async close(): Promise<void> {
     this.#closed = true
+    await closed(this.#end(), 'A producer', this.#settings)
+  }
+
+  async #end(): Promise<void> {
     await this.#sending
     const producer = this.#producer
     this.#producer = undefined
-    await closed(producer?.disconnect(), 'A producer', this.#settings)
+    await producer?.disconnect()
   }
 
   async #sendAll(): Promise<void> {
