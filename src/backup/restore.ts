@@ -71,7 +71,8 @@ export async function restore(options: RestoreOptions): Promise<RestoreResult> {
     let scratch: Scratch | undefined
     try {
       scratch = await Scratch.open(workFolder)
-      const restoring = new Restoring({ options, cluster, codecs, scratch, writer, header, partitions, jobs: result.counts.jobs })
+      const place = { options, cluster, codecs, scratch, writer, header, partitions, nowMs: Date.now }
+      const restoring = new Restoring({ ...place, jobs: result.counts.jobs })
       const records = await restoring.all(async () => {
         await checkEnds(admin, cluster, restoring)
         await rememberEnds(admin, cluster, header)

@@ -40,14 +40,12 @@ export interface Parts {
   partitions: number
   /** Number of jobs in the file. */
   jobs: number
-  /** The clock of the restored system. Default: that of this machine. */
-  nowMs?: () => number
+  nowMs(): number
 }
 
 export class Restoring {
   readonly #parts: Parts
   readonly #file: Codecs
-  readonly #nowMs: () => number
   /** Next offset of `jobs` in each partition. */
   readonly ends: number[]
   /** Of jobs with a pending record that names a definition: offsets of their definitions in the old log and in the new one. */
@@ -63,7 +61,6 @@ export class Restoring {
 
   constructor(parts: Parts) {
     this.#parts = parts
-    this.#nowMs = parts.nowMs ?? Date.now
     this.#file = codecsOfSchemas(parts.header.schemas)
     this.ends = Array.from({ length: parts.partitions }, () => 0)
   }
@@ -104,7 +101,7 @@ export class Restoring {
     const last: RecordOut[] = []
     for (let partition = 0; partition < partitions; partition++) {
       const offsets = { claimOffset: -1, commandsOffset: 0, eventsOffset: 0, jobsOffset: decided[partition] ?? 0 }
-      const position = { ...offsets, committedAt: this.#nowMs(), zoneRules }
+      const position = { ...offsets, committedAt: this.#parts.nowMs(), zoneRules }
       const value = this.#parts.codecs.state.encode({ position })
       last.push(
         { topic: names.state, partition, key: positionKey, value },
@@ -140,7 +137,7 @@ export class Restoring {
 
   async #noteStarts({ meta, body }: Frame): Promise<void> {
     const { starts } = await this.#file.state.decode(body)
-    if (starts === null || isOutdated(starts, this.#nowMs())) return
+    if (starts === null || isOutdated(starts, this.#parts.nowMs())) return
     const key = String(meta.key)
     // A key stays in its partition if there are as many: another one may have given starts far ahead. Earlier versions did not note which.
     const from = this.#parts.header.partitions === this.#parts.partitions ? (meta.partition as number | undefined) : undefined
@@ -250,7 +247,7 @@ export class Restoring {
       const value = codecs.pause.encode(await this.#file.pause.decode(frame.body))
       await this.#write([{ topic: names.pauses, key: String(frame.meta.key), value }])
     } else if (frame.kind === kinds.operation) {
-      const record = endedOperation(await this.#file.operation.decode(frame.body), this.#nowMs())
+      const record = endedOperation(await this.#file.operation.decode(frame.body), this.#parts.nowMs())
       const [partition, value] = [keyPartitionOf(record.id, partitions), codecs.operation.encode(record)]
       await this.#write([{ topic: names.operations, partition, key: String(frame.meta.key), value }])
     }

@@ -315,7 +315,7 @@ async function restoring(pending: Buffer[] = []) {
   const scratch = await Scratch.open(folder)
   const cluster = { log: { transactionalWriter }, names } as never
   const options = { file, signal, onProgress() {} }
-  const all = { options, cluster, codecs, scratch, writer, header, partitions: 3, jobs: 0 }
+  const all = { options, cluster, codecs, scratch, writer, header, partitions: 3, jobs: 0, nowMs: Date.now }
   const run = (beforeEnd?: () => Promise<void>) => new Restoring(all).all(beforeEnd).finally(() => scratch.close())
   return { run, written, committed, fenced }
 }
