@@ -137,6 +137,22 @@ describe('an audit finds', () => {
   })
 })
 
+/** Forty occurrences without a finding, of which `later` adds what is read after the first were judged as of `first`. */
+async function isFaultless(history: History, first: ReturnType<typeof presentAt>, later: () => unknown): Promise<void> {
+  const { ledger, findings: found } = ledgerOf()
+  await ledger.restore()
+  const now = at(41)
+  const factsFrom = (from: number) => history.logged.slice(from).map(({ fact }) => fact)
+  const read = history.logged.length
+  await ledger.take(factsFrom(0), now)
+  await ledger.settle(first)
+  later()
+  await ledger.take(factsFrom(read), now)
+  await ledger.settle(presentAt(now - 1))
+  expect(found).toEqual([])
+  expect(ledger.tally.occurrences).toBe(40)
+}
+
 describe('an audit holds nothing against', () => {
   it('a retry, a second start by another worker, and a dead run', async () => {
     const history = ninth()
@@ -231,47 +247,19 @@ describe('an audit holds nothing against', () => {
     for (const each of [1, 2, 3]) history.run(each, each)
     history.state(at(3) + 50, { status: 'PAUSED' })
     for (let each = 4; each <= 40; each++) history.dispatch(each, 40, { scheduledFor: at(each), dueAt: at(each) })
-    const { ledger, findings: found } = ledgerOf()
-    await ledger.restore()
-    const now = at(41)
-    await ledger.take(
-      history.logged.map(({ fact }) => fact),
-      now,
-    )
-    await ledger.settle(presentAt(at(40) - 60))
-    const read = history.logged.length
     const active = Array.from({ length: 37 }, (_, index) =>
       activeRun(index + 4, 40, 7, { scheduledFor: at(index + 4), dueAt: at(index + 4) }),
     )
-    history.state(at(40) - 50, { status: 'ACTIVE', runNo: 40, scheduledRuns: 40, nextFireAt: at(41), active })
-    await ledger.take(
-      history.logged.slice(read).map(({ fact }) => fact),
-      now,
+    await isFaultless(history, presentAt(at(40) - 60), () =>
+      history.state(at(40) - 50, { status: 'ACTIVE', runNo: 40, scheduledRuns: 40, nextFireAt: at(41), active }),
     )
-    await ledger.settle(presentAt(now - 1))
-    expect(found).toEqual([])
-    expect(ledger.tally.occurrences).toBe(40)
   })
   it('many runs that are judged before the first state that compaction has left', async () => {
     const history = new History().define()
     for (let each = 1; each <= 40; each++) history.run(each, each, { without: ['state', 'end'] })
-    const { ledger, findings: found } = ledgerOf()
-    await ledger.restore()
-    const now = at(41)
-    await ledger.take(
-      history.logged.map(({ fact }) => fact),
-      now,
+    await isFaultless(history, { ...presentAt(at(40)), isPresent: false }, () =>
+      history.state(at(40) + 60, { runNo: 40, scheduledRuns: 40, nextFireAt: at(41), lastRun: finishedRun(40, 40) }),
     )
-    await ledger.settle({ ...presentAt(at(40)), isPresent: false })
-    const read = history.logged.length
-    history.state(at(40) + 60, { runNo: 40, scheduledRuns: 40, nextFireAt: at(41), lastRun: finishedRun(40, 40) })
-    await ledger.take(
-      history.logged.slice(read).map(({ fact }) => fact),
-      now,
-    )
-    await ledger.settle(presentAt(now - 1))
-    expect(found).toEqual([])
-    expect(ledger.tally.occurrences).toBe(40)
   })
   it('states that compaction has taken: the last ten ends of runs are kept, and nothing is said of those before', async () => {
     const { logged } = ninth()
