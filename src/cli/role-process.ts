@@ -43,13 +43,16 @@ async function start() {
  * priority of a thread counts in its session only, and a child process has a session of its own: the session has a priority too.
  */
 function lowerPriority(): void {
-  const isLinux = process.platform === 'linux'
-  for (const thread of isLinux ? readdirSync('/proc/self/task').map(Number) : [process.pid]) setPriority(thread, niceness)
+  if (process.platform !== 'linux') return setPriority(niceness)
+  for (const thread of readdirSync('/proc/self/task')) ifPossible(() => setPriority(Number(thread), niceness))
+  ifPossible(() => writeFileSync('/proc/self/autogroup', String(niceness)))
+}
+
+/** The thread may have ended, and this kernel may have no such groups. */
+function ifPossible(task: () => void): void {
   try {
-    if (isLinux) writeFileSync('/proc/self/autogroup', String(niceness))
-  } catch {
-    // This kernel has no such groups.
-  }
+    task()
+  } catch {}
 }
 
 try {
