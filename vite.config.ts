@@ -2,12 +2,12 @@
 import { defineConfig } from 'vite'
 
 export default defineConfig({
-  root: 'src/dashboard',
+  root: 'src/clients/dashboard',
   base: '/',
   publicDir: false,
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
-    outDir: '../../dist/dashboard',
+    outDir: '../../../dist/dashboard',
     emptyOutDir: true,
     target: 'es2023',
     // A strict policy lets no script stand in the document.

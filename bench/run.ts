@@ -4,7 +4,7 @@
  */
 import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
-import { type BenchCase, benchCases } from '../src/cli/commands/bench-cases.ts'
+import { type BenchCase, benchCases } from '../src/program/cli/commands/bench-cases.ts'
 import { accept } from './cases/accept.ts'
 import { api } from './cases/api.ts'
 import { attacksCase } from './cases/attacks.ts'

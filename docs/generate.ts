@@ -5,7 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { accessPage } from './pages/access.ts'
-import { answerTypes } from './pages/answer-types.ts'
+import { answerTypes, apiCalls } from './pages/answer-types.ts'
 import { apiPage } from './pages/api.ts'
 import { chartValuesSchema } from './pages/chart-values.ts'
 import { cliPage } from './pages/cli.ts'
@@ -34,7 +34,8 @@ export function madeFiles(): Map<string, string> {
     ['docs/LOGS.md', logsPage()],
     ['docs/METRICS.md', metricsPage()],
     ['docs/TOPICS.md', topicsPage()],
-    ['src/answers/answers.ts', answerTypes()],
+    ['src/ground/answers/answers.ts', answerTypes()],
+    ['src/ground/answers/api.ts', apiCalls()],
     ['README.md', withLimits(readFileSync(`${root}README.md`, 'utf8'))],
   ])
 }

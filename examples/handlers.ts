@@ -5,7 +5,7 @@
  *        -d '{"schedule": {"cron": "* * * * *"}, "target": {"handler": "send-report"}, "payload": {"to": "a@example.org"}}'
  */
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Handlers } from '../src/library/index.ts'
+import type { Handlers } from '../src/clients/library/index.ts'
 
 const handlers: Handlers = {
   /** Reports its progress, ends early when its signal is aborted, and returns the result of the run. */

@@ -10,7 +10,8 @@ import { builtManifest } from './manifest.ts'
 
 const folder = `${root}dist-client`
 const compiled = 'dist-client/dist'
-const entries = ['index', 'client', 'worker', 'testing'].map((name) => `src/library/${name}`)
+const filesOf = (...names: string[]): string[] =>
+  names.flatMap((name) => ['.js', '.d.ts'].map((end) => `${compiled}/src/${name}${end}`))
 /** The declarations need the types of Node, which no module imports by this name. */
 const typesOfNode = '@types/node'
 
@@ -27,9 +28,9 @@ function packageOf(specifier: string): string | undefined {
   return first.startsWith('@') ? `${first}/${second}` : first
 }
 
-/** The files that the given files reach, these included, and the packages that they import. */
-async function reachedFrom(files: readonly string[]): Promise<{ files: Set<string>; packages: Set<string> }> {
-  const [reached, packages] = [new Set<string>(), new Set<string>()]
+/** The files that the given files reach, these included, and the packages that they import: `packages` for sure, `called` where they call for them. */
+async function reachedFrom(files: readonly string[]) {
+  const [reached, packages, called] = [new Set<string>(), new Set<string>(), new Set<string>()]
   const open = [...files]
   for (let file = open.pop(); file !== undefined; file = open.pop()) {
     if (reached.has(file)) continue
@@ -42,26 +43,31 @@ async function reachedFrom(files: readonly string[]): Promise<{ files: Set<strin
           open.push(file.endsWith('.d.ts') ? target.replace(/\.js$/, '.d.ts') : target)
         } else {
           const name = packageOf(specifier)
-          if (name !== undefined) packages.add(name)
+          if (name !== undefined) (form === calls ? called : packages).add(name)
         }
       }
   }
-  return { files: reached, packages }
+  return { files: reached, packages, called }
 }
 
 await rm(folder, { recursive: true, force: true })
 await compileTo(compiled)
-const { files, packages } = await reachedFrom(
-  entries.flatMap((entry) => ['.js', '.d.ts'].map((end) => `${compiled}/${entry}${end}`)),
-)
+const program = await reachedFrom(filesOf('clients/library/index', 'clients/library/client', 'clients/library/worker'))
+const needed = new Set([...program.packages, ...program.called, typesOfNode])
+/** Tests run the API itself. Its packages are those of tests alone, so programs do not install them. */
+const tests = await reachedFrom(filesOf('testing/library'))
+const ofTests = [...tests.packages].filter((name) => !needed.has(name)).sort()
+const files = new Set([...program.files, ...tests.files])
 const unreached: string[] = []
 for await (const file of glob(`${compiled}/**/*.{js,ts}`, { cwd: root })) if (!files.has(file)) unreached.push(file)
 for (const file of unreached) await rm(`${root}${file}`)
 
 const source = builtManifest(JSON.parse(await readFile(`${root}package.json`, 'utf8')))
-const wanted = [...packages, typesOfNode].sort()
-const { name: _, bin: __, exports, files: ___, dependencies, allowScripts: ____, ...rest } = source
-const missing = wanted.filter((name) => dependencies?.[name] === undefined)
+const wanted = [...needed].sort()
+const { name: _, bin: __, exports, files: ___, dependencies, allowScripts: ____, ...others } = source
+const { peerDependencies, peerDependenciesMeta, ...rest } = others as typeof others &
+  Record<'peerDependencies' | 'peerDependenciesMeta', object>
+const missing = [...wanted, ...ofTests].filter((name) => dependencies?.[name] === undefined)
 if (missing.length > 0) throw new Error(`${missing.join(', ')}: imported by the library, but no dependency in package.json.`)
 const manifest = {
   name: 'duelog-client',
@@ -70,6 +76,8 @@ const manifest = {
   exports,
   files: ['dist', 'CHANGELOG.md'],
   dependencies: Object.fromEntries(wanted.map((name) => [name, dependencies?.[name]])),
+  peerDependencies: { ...peerDependencies, ...Object.fromEntries(ofTests.map((name) => [name, dependencies?.[name]])) },
+  peerDependenciesMeta: { ...peerDependenciesMeta, ...Object.fromEntries(ofTests.map((name) => [name, { optional: true }])) },
 }
 await writeFile(`${folder}/package.json`, `${JSON.stringify(manifest, null, 2)}\n`)
 await copyFile(`${root}package/client-readme.md`, `${folder}/README.md`)

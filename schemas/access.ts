@@ -153,7 +153,6 @@ export function accessOf(role: AccessRole, names: AccessNames): AclEntry[] {
       topics('executions.', ['Read'], 'judges these records'),
       topic('execution-events', ['Read', 'Write'], 'judges its records; gets the time of the brokers'),
       topic('pauses', ['Read'], 'which pools are paused: their runs wait past their start deadlines'),
-      groups('audit-', ['Delete'], '`duelog audit` removes the group that it has read with'),
       ...others(names.targets, ['Read'], '`duelog audit --target-topics`'),
     ],
     history: [

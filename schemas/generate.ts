@@ -42,6 +42,8 @@ const primitives: Record<string, string> = {
 export function generate(): string {
   const declarations = new Map<string, string>()
   const constants: string[] = []
+  const records: string[] = []
+  const recordSchemas: string[] = []
 
   const typeName = (type: AvroType, input: boolean): string => {
     if (typeof type === 'string')
@@ -102,10 +104,20 @@ export function generate(): string {
     .sort()) {
     const schema = JSON.parse(readFileSync(join(folder, file), 'utf8')) as NamedType
     declareRecord(schema)
-    const constant = file.replace('.avsc', '').replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())
+    const named = file.replace('.avsc', '')
+    const constant = named.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())
+    records.push(`  '${named}': { read: ${schema.name}; written: ${schema.name}Input }\n`)
+    recordSchemas.push(`  '${named}': ${constant}Schema,\n`)
     constants.push(`export const ${constant}Schema = ${JSON.stringify(schema, null, 2)} as const\n`)
   }
-  return `// Made by schemas/generate.ts from schemas/*.avsc: change those, then run \`npm run generate\`.\n\n${[...declarations.values()].join('\n')}\n${constants.join('\n')}`
+  return `// Made by schemas/generate.ts from schemas/*.avsc: change those, then run \`npm run generate\`.\n\n${[...declarations.values()].join('\n')}\n${constants.join('\n')}
+/** By the names of the schemas: a record as it is read, and as a writer may give it. */
+export interface Records {
+${records.join('')}}
+
+export const recordSchemas = {
+${recordSchemas.join('')}} as const
+`
 }
 
 /** The text of texts.ts. */

@@ -4,7 +4,7 @@
 export interface AuditChange {
   /** Path of the field, such as schedule.cron. */
   field: string
-  /** Its value as JSON, with masks for credentials; null: it had its default, or there was no job. Default: null. */
+  /** Its value as JSON, with masks for credentials; null: it had its default, there was no job, or the write had no condition, so that nobody looked. Default: null. */
   before: string | null
   /** The new value; null: its default, or the job was deleted. Default: null. */
   after: string | null
@@ -91,10 +91,10 @@ export interface AttemptError {
   type: string
   /** At most 1,000 characters. */
   message: string
-  /** When the attempt was due. Null: it failed under an earlier version. Unit: epoch ms. Default: null. */
-  dueAt: number | null
-  /** When the attempt was dispatched. Unit: epoch ms. Default: null. */
-  dispatchedAt: number | null
+  /** When the attempt was due. Unit: epoch ms. */
+  dueAt: number
+  /** When the attempt was dispatched. Unit: epoch ms. */
+  dispatchedAt: number
   /** When the attempt started; null if it did not, or if it is unknown. Unit: epoch ms. Default: null. */
   startedAt: number | null
   /** Stack of the error, at most 2,000 characters. Only the last error of a run has one. Default: null. */
@@ -108,8 +108,8 @@ export interface AttemptErrorInput {
   worker?: string | null | undefined
   type: string
   message: string
-  dueAt?: number | null | undefined
-  dispatchedAt?: number | null | undefined
+  dueAt: number
+  dispatchedAt: number
   startedAt?: number | null | undefined
   stack?: string | null | undefined
 }
@@ -146,9 +146,9 @@ export interface EndedRun {
   jobId: string
   /** Number of the run; 0 for skipped occurrences, which have no run. */
   runNo: number
-  /** Identifies the life of the job, as in Executions. jobId, life and runNo together identify the run. Default: "". */
+  /** Identifies the life of the job, as in Executions. jobId, life and runNo together identify the run. */
   life: string
-  /** SUCCEEDED, DEAD, EXPIRED or CANCELLED. DISPATCHED: unknown, because its definition has trackRuns false. SKIPPED: occurrences that made no run, by the reason; scheduledFor is the first of them. Later versions may have others. */
+  /** SUCCEEDED, DEAD, EXPIRED or CANCELLED. SKIPPED: occurrences that made no run, by the reason; scheduledFor is the first of them. Later versions may have others. */
   outcome: string
   /** A stable word if the outcome does not say why, such as attempts, overlap or deleted. Default: null. */
   reason: string | null
@@ -196,7 +196,7 @@ export interface EndedRun {
 export interface EndedRunInput {
   jobId: string
   runNo: number
-  life?: string | undefined
+  life: string
   outcome: string
   reason?: string | null | undefined
   trigger?: string | undefined
@@ -337,7 +337,7 @@ export interface Cause {
   jobId: string
   /** Number of the run. */
   runNo: number
-  /** Life of its job. Default: "". */
+  /** Life of its job. */
   life: string
   /** How it ended. */
   outcome: CauseOutcome
@@ -357,7 +357,7 @@ export interface Cause {
 export interface CauseInput {
   jobId: string
   runNo: number
-  life?: string | undefined
+  life: string
   outcome: CauseOutcome
   scheduledFor: number
   finishedAt: number
@@ -374,7 +374,7 @@ export interface Execution {
   runNo: number
   /** Number of the attempt, from 1. */
   attempt: number
-  /** Identifies the life of the job, because run numbers start at 1 again after a deletion. The identity of the run is jobId/runNo@life, or jobId/runNo if life is empty. Default: "". */
+  /** Identifies the life of the job, because run numbers start at 1 again after a deletion. The identity of the run is jobId/runNo@life. */
   life: string
   /** Offset in jobs of the definition that made this run. Events must repeat it. */
   specOffset: number
@@ -406,8 +406,6 @@ export interface Execution {
   startDeadlineAt: number
   /** As in the definition. If set, the execution is sent on worker-control, and only the worker with this name or on this host runs it. Default: null. */
   pinTo: string | null
-  /** As trackRuns in the definition. False: the worker sends no events. It commits the record's offset when the handler has ended, also after an error. Default: true. */
-  tracked: boolean
   /** With an http target: the request that the handler `http` sends. Default: null. */
   httpTarget: HttpTarget | null
   /** Only in a snapshot: the topic to which the owner writes the run. Default: null. */
@@ -423,7 +421,7 @@ export interface ExecutionInput {
   jobId: string
   runNo: number
   attempt: number
-  life?: string | undefined
+  life: string
   specOffset: number
   handler: string
   scheduledFor: number
@@ -439,7 +437,6 @@ export interface ExecutionInput {
   leaseMs: number
   startDeadlineAt: number
   pinTo?: string | null | undefined
-  tracked?: boolean | undefined
   httpTarget?: HttpTargetInput | null | undefined
   topicTarget?: TopicTargetInput | null | undefined
   priorityLevel?: number | null | undefined
@@ -462,7 +459,7 @@ export interface JobCommand {
   trigger: Trigger
   /** With CANCEL_RUN and REDRIVE: number of the run. Default: null. */
   runNo: number | null
-  /** With BACKFILL: first nominal time, inclusive. With CANCEL_RUN and without runNo: nominal time of the next occurrence, which is skipped; an owner of an earlier version refuses it. Unit: epoch ms. Default: null. */
+  /** With BACKFILL: first nominal time, inclusive. With CANCEL_RUN and without runNo: nominal time of the next occurrence, which is skipped. Unit: epoch ms. Default: null. */
   from: number | null
   /** With BACKFILL: end of the range, exclusive; not in the future. Unit: epoch ms. Default: null. */
   to: number | null
@@ -474,7 +471,7 @@ export interface JobCommand {
   cause: Cause | null
   /** Who sent the command. Default: null. */
   actor: string | null
-  /** With CANCEL_RUN: the run is dead and is discarded. It keeps its record, and no longer counts as dead. With BACKFILL: the one in progress makes no further runs; those that it has made go on. An owner of an earlier version refuses both. Default: false. */
+  /** With CANCEL_RUN: the run is dead and is discarded. It keeps its record, and no longer counts as dead. With BACKFILL: the one in progress makes no further runs; those that it has made go on. Default: false. */
   discard: boolean
 }
 
@@ -678,7 +675,7 @@ export interface JobDefinition {
   target: Target
   /** Bytes that the handler receives unchanged. Default: null. */
   payload: Buffer | null
-  /** Media type of the payload. application/json is parsed for the handler. Default: null. */
+  /** Media type of the payload. application/json is parsed for the handler; the API and the library set it for a payload without one. Default: null. */
   contentType: string | null
   /** Headers that the handler receives unchanged. Default: {}. */
   headers: Record<string, Buffer>
@@ -686,8 +683,6 @@ export interface JobDefinition {
   priority: Priority
   /** Only the worker with this name, or one on the host with this name, runs the job. Without such a worker the run waits until its start deadline and expires. A worker that comes back receives the run within seconds. If the schedulers cannot see the workers, it takes as long as the worker was away, at most 10 min. Default: null. */
   pinTo: string | null
-  /** False, for large numbers of cheap runs: the workers send no reports. Such a run has no retries and no lease, nothing can follow its end, and its status stays DISPATCHED. It runs at least once: again if the worker dies before the handler has ended. Default: true. */
-  trackRuns: boolean
   /** What happens when an attempt fails. Default: {"maxAttempts":5,"backoff":{"list":[1000,5000,30000,120000,600000],"fixed":null,"linear":null,"exponential":null},"maxAgeMs":null,"jitter":0,"nonRetryable":[]}. */
   retry: Retry
   /** Longest duration of one attempt. Then its signal is aborted and the attempt counts as failed. Unit: ms. Default: 300000. */
@@ -752,7 +747,6 @@ export interface JobDefinitionInput {
   headers?: Record<string, Buffer> | undefined
   priority?: Priority | undefined
   pinTo?: string | null | undefined
-  trackRuns?: boolean | undefined
   retry?: RetryInput | undefined
   attemptTimeoutMs?: number | undefined
   leaseMs?: number | undefined
@@ -936,7 +930,7 @@ export interface ActiveRun {
   unstartedAttempts: number
   /** When the current attempt must start. In RETRY_WAIT: the end of the backoff. In WAITING with RATE: the reserved time. Unit: epoch ms. */
   dueAt: number
-  /** In RETRY_WAIT: the time index holds the rest of the backoff, and no retry topic does. Default: false. */
+  /** In RETRY_WAIT: the time index ends the wait, at dueAt. Otherwise the retry topic does, and the time index only guards it. Default: false. */
   parked: boolean
   /** When a run that was sent to one worker is sent again if that worker has not started it. In RETRY_WAIT: when it is checked again whether a worker has the handler. Unit: epoch ms. Default: null. */
   tellAt: number | null
@@ -1012,7 +1006,7 @@ export interface FinishedRun {
   trigger: Trigger
   /** With MANUAL: the command. Default: null. */
   commandId: string | null
-  /** How the run ended. DISPATCHED: unknown, because its definition has trackRuns false. */
+  /** How the run ended. */
   status: RunStatus
   /** Number of the last attempt. */
   attempts: number
@@ -1020,7 +1014,7 @@ export interface FinishedRun {
   unstartedAttempts: number
   /** When the last attempt started. Unit: epoch ms. Default: null. */
   startedAt: number | null
-  /** When the run ended. With DISPATCHED: when it was dispatched. Unit: epoch ms. */
+  /** When the run ended. Unit: epoch ms. */
   finishedAt: number
   /** Worker that ran the last attempt. Default: null. */
   worker: string | null
@@ -1032,14 +1026,14 @@ export interface FinishedRun {
   errors: AttemptError[]
   /** Hash of the headers and the http target of the run's definition; 0 without both. A viewer sees the texts of this run only while the definition in force has the same hash. Null: unknown. Default: null. */
   hiddenHash: number | null
-  /** Offset in jobs of the definition that the run was made from. Null: it ended under an earlier version. Default: null. */
-  specOffset: number | null
-  /** When the last attempt was due. A wait for a limit counts as before it. Null: it ended under an earlier version. Unit: epoch ms. Default: null. */
-  dueAt: number | null
-  /** When the last attempt was dispatched. Unit: epoch ms. Default: null. */
-  dispatchedAt: number | null
-  /** Whether its input was kept apart from its definition, such as the payload of a command or the input of a dead run. Null: it ended under an earlier version. Default: null. */
-  hasOwnInput: boolean | null
+  /** Offset in jobs of the definition that the run was made from. */
+  specOffset: number
+  /** When the last attempt was due. A wait for a limit counts as before it. Unit: epoch ms. */
+  dueAt: number
+  /** When the last attempt was dispatched. Unit: epoch ms. */
+  dispatchedAt: number
+  /** Whether its input was kept apart from its definition, such as the payload of a command or the input of a dead run. */
+  hasOwnInput: boolean
 }
 
 /** FinishedRun as a writer may give it: fields with a default may be left out. */
@@ -1058,10 +1052,10 @@ export interface FinishedRunInput {
   note?: string | null | undefined
   errors?: AttemptErrorInput[] | undefined
   hiddenHash?: number | null | undefined
-  specOffset?: number | null | undefined
-  dueAt?: number | null | undefined
-  dispatchedAt?: number | null | undefined
-  hasOwnInput?: boolean | null | undefined
+  specOffset: number
+  dueAt: number
+  dispatchedAt: number
+  hasOwnInput: boolean
 }
 
 /** JobState */
@@ -1070,7 +1064,7 @@ export interface JobState {
   status: JobStatus
   /** Offset in jobs of the last definition that is part of this state. */
   specOffset: number
-  /** Identifies the life of the job: offset and append time of the definition in force at the first decision. A job that is deleted and defined again has another value. Empty: the life began under an earlier version. Default: "". */
+  /** Identifies the life of the job: offset and append time of the definition in force at the first decision. A job that is deleted and defined again has another value. */
   life: string
   /** Append time from which delays and intervals without an anchor are counted. A new definition with the same schedule keeps it. Unit: epoch ms. Default: 0. */
   anchorAt: number
@@ -1082,7 +1076,7 @@ export interface JobState {
   nextDueAt: number | null
   /** Latest nominal time that became a run, however that run ended. No definition makes an occurrence up to this time due again. With a schedule of one instant: that instant. Unit: epoch ms. Default: null. */
   latestFiredFor: number | null
-  /** With cron or rrule: the last nominal time that was decided. nextFireAt follows it, and is computed from it again when the rules of the time zone change (ADR 0040). Null: nextFireAt is the first time of the schedule, or an earlier version computed it. Default: null. */
+  /** With cron or rrule: the last nominal time that was decided. nextFireAt follows it, and is computed from it again when the rules of the time zone change (ADR 0040). Null: nextFireAt is the first time of the schedule. Default: null. */
   decidedFor: DecidedTime | null
   /** Number of the last run. Default: 0. */
   runNo: number
@@ -1120,7 +1114,7 @@ export interface JobState {
   waiting: boolean
   /** Whether a PAUSE is in force. It stays in force with new definitions, including invalid ones, until a RESUME. Default: false. */
   pausedByCommand: boolean
-  /** Hashes of the commandIds of the last 32 accepted commands, oldest first (streams/state/recent-commands.ts). A repeated command does nothing. Default: []. */
+  /** Hashes of the commandIds of the last 32 accepted commands, oldest first (streams/state/refusals.ts). A repeated command does nothing. Default: []. */
   recentCommands: number[]
   /** Whether key P with run number 0 holds the definition, because a later tombstone in jobs must not delete the job. Default: false. */
   definitionKept: boolean
@@ -1136,7 +1130,7 @@ export interface JobState {
 export interface JobStateInput {
   status: JobStatus
   specOffset: number
-  life?: string | undefined
+  life: string
   anchorAt?: number | undefined
   timesHash?: number | undefined
   nextFireAt?: number | null | undefined
@@ -1232,8 +1226,8 @@ export interface KeyStarts {
   limit: number
   /** The largest perMs of any request; no start is stored longer. Unit: ms. */
   perMs: number
-  /** The owner's clock at the latest reservation; null in records of earlier versions. Unit: epoch ms. Default: null. */
-  givenAt: number | null
+  /** The owner's clock at the latest reservation. Unit: epoch ms. */
+  givenAt: number
 }
 
 /** KeyStarts as a writer may give it: fields with a default may be left out. */
@@ -1242,7 +1236,7 @@ export interface KeyStartsInput {
   gaps?: number[] | undefined
   limit: number
   perMs: number
-  givenAt?: number | null | undefined
+  givenAt: number
 }
 
 /** Position */
@@ -1261,7 +1255,7 @@ export interface Position {
   aheadUntil: number
   /** Version of the time zone rules, such as 2026a, by which all next times of the partition were computed. Empty while some may be by other rules. Default: "". */
   zoneRules: string
-  /** Append time of the claim at claimOffset. It distinguishes claims if the topic was recreated. 0: an earlier version. Unit: epoch ms. Default: 0. */
+  /** Append time of the claim at claimOffset. It distinguishes claims if the topic was recreated. 0: a restore wrote the position. Unit: epoch ms. Default: 0. */
   claimedAt: number
   /** Latest append time of the commands before commandsOffset, as the brokers report it. 0: unknown; -1: decisions were lost; -2: not yet known whether decisions were lost. Unit: epoch ms. Default: 0. */
   commandsUntil: number
@@ -1289,7 +1283,7 @@ export interface Owner {
   instance: string
   /** The owner's clock. Each claim is later than the one before. Unit: epoch ms. */
   claimedAt: number
-  /** Version of the owner's time zone rules, such as 2026a. Empty: an earlier version. Default: "". */
+  /** Version of the owner's time zone rules, such as 2026a. */
   zoneRules: string
 }
 
@@ -1297,14 +1291,14 @@ export interface Owner {
 export interface OwnerInput {
   instance: string
   claimedAt: number
-  zoneRules?: string | undefined
+  zoneRules: string
 }
 
 /** A value of the changelog job-state. One field is set; the prefix of the key says which: S state, R run, P snapshot, F follow-ups, C slots, W starts, M position or owner. Key P of a dead run has `run` too. */
 export interface StateEntry {
   /** Key S: all decisions about a job. Default: null. */
   state: JobState | null
-  /** Key R: a finished run before the last one. Key P of a dead run: its end, without result and stack and with its last error only. Null there: it died under an earlier version. Default: null. */
+  /** Key R: a finished run before the last one. Key P of a dead run: its end, without result and stack and with its last error only. Default: null. */
   run: FinishedRun | null
   /** Key P: the framed Execution from which a run is dispatched again. It is stored for an active run whose definition was replaced or whose payload was overridden, and for a dead run that may be redriven. Runs of one replaced definition share one snapshot. Default: null. */
   snapshot: Buffer | null
@@ -1334,7 +1328,7 @@ export interface StateEntryInput {
 
 /** OperationRequest */
 export interface OperationRequest {
-  /** PAUSE, RESUME, CANCEL, TRIGGER or DELETE of jobs; REDRIVE or DISCARD of dead runs; CANCEL_RUN of active runs; TRIGGER_WITH_PAYLOAD, REDRIVE_CHOSEN and DISCARD_CHOSEN, which an earlier version would carry out without payload or filter. Later versions may have others, which earlier versions leave to them. */
+  /** PAUSE, RESUME, CANCEL, TRIGGER or DELETE of jobs; REDRIVE or DISCARD of dead runs; CANCEL_RUN of active runs. Later versions may have others, which this one leaves to them. */
   action: string
   /** The jobs. Null: the filter chooses them. Default: null. */
   jobIds: string[] | null
@@ -1352,7 +1346,7 @@ export interface OperationRequest {
   idContains: string | null
   /** With CANCEL_RUN: only runs with this status. Default: null. */
   runStatus: string | null
-  /** With REDRIVE_CHOSEN and DISCARD_CHOSEN: only runs that died at this time or later. Unit: epoch ms. Default: null. */
+  /** With REDRIVE and DISCARD: only runs that died at this time or later. Unit: epoch ms. Default: null. */
   diedFrom: number | null
   /** Only runs that died before this time. Unit: epoch ms. Default: null. */
   diedTo: number | null
@@ -1362,7 +1356,7 @@ export interface OperationRequest {
   errorKind: string | null
   /** Who asked for it. Each of its commands has the same actor. Default: null. */
   actor: string | null
-  /** With TRIGGER_WITH_PAYLOAD: payload of each run, in place of the definition's payload. Default: null. */
+  /** With TRIGGER: payload of each run, in place of the definition's payload. Default: null. */
   payload: Buffer | null
   /** True: the payload is JSON, and a job with another media type gets its text. False: all get these bytes. Default: false. */
   payloadIsJson: boolean
@@ -1722,7 +1716,7 @@ export const auditEventSchema = {
                 "string"
               ],
               "default": null,
-              "doc": "Its value as JSON, with masks for credentials; null: it had its default, or there was no job."
+              "doc": "Its value as JSON, with masks for credentials; null: it had its default, there was no job, or the write had no condition, so that nobody looked."
             },
             {
               "name": "after",
@@ -1869,21 +1863,13 @@ export const deadLetterSchema = {
             },
             {
               "name": "dueAt",
-              "type": [
-                "null",
-                "long"
-              ],
-              "default": null,
+              "type": "long",
               "unit": "epoch ms",
-              "doc": "When the attempt was due. Null: it failed under an earlier version."
+              "doc": "When the attempt was due."
             },
             {
               "name": "dispatchedAt",
-              "type": [
-                "null",
-                "long"
-              ],
-              "default": null,
+              "type": "long",
               "unit": "epoch ms",
               "doc": "When the attempt was dispatched."
             },
@@ -1932,13 +1918,12 @@ export const endedRunSchema = {
     {
       "name": "life",
       "type": "string",
-      "default": "",
       "doc": "Identifies the life of the job, as in Executions. jobId, life and runNo together identify the run."
     },
     {
       "name": "outcome",
       "type": "string",
-      "doc": "SUCCEEDED, DEAD, EXPIRED or CANCELLED. DISPATCHED: unknown, because its definition has trackRuns false. SKIPPED: occurrences that made no run, by the reason; scheduledFor is the first of them. Later versions may have others."
+      "doc": "SUCCEEDED, DEAD, EXPIRED or CANCELLED. SKIPPED: occurrences that made no run, by the reason; scheduledFor is the first of them. Later versions may have others."
     },
     {
       "name": "reason",
@@ -2294,8 +2279,7 @@ export const executionSchema = {
     {
       "name": "life",
       "type": "string",
-      "default": "",
-      "doc": "Identifies the life of the job, because run numbers start at 1 again after a deletion. The identity of the run is jobId/runNo@life, or jobId/runNo if life is empty."
+      "doc": "Identifies the life of the job, because run numbers start at 1 again after a deletion. The identity of the run is jobId/runNo@life."
     },
     {
       "name": "specOffset",
@@ -2415,12 +2399,6 @@ export const executionSchema = {
       "doc": "As in the definition. If set, the execution is sent on worker-control, and only the worker with this name or on this host runs it."
     },
     {
-      "name": "tracked",
-      "type": "boolean",
-      "default": true,
-      "doc": "As trackRuns in the definition. False: the worker sends no events. It commits the record's offset when the handler has ended, also after an error."
-    },
-    {
       "name": "httpTarget",
       "default": null,
       "doc": "With an http target: the request that the handler `http` sends.",
@@ -2537,7 +2515,6 @@ export const executionSchema = {
             {
               "name": "life",
               "type": "string",
-              "default": "",
               "maxLength": 40,
               "doc": "Life of its job."
             },
@@ -2688,7 +2665,7 @@ export const jobCommandSchema = {
       "unit": "epoch ms",
       "minimum": 0,
       "maximum": 8640000000000000,
-      "doc": "With BACKFILL: first nominal time, inclusive. With CANCEL_RUN and without runNo: nominal time of the next occurrence, which is skipped; an owner of an earlier version refuses it."
+      "doc": "With BACKFILL: first nominal time, inclusive. With CANCEL_RUN and without runNo: nominal time of the next occurrence, which is skipped."
     },
     {
       "name": "to",
@@ -2745,7 +2722,6 @@ export const jobCommandSchema = {
             {
               "name": "life",
               "type": "string",
-              "default": "",
               "maxLength": 40,
               "doc": "Life of its job."
             },
@@ -2822,7 +2798,7 @@ export const jobCommandSchema = {
       "name": "discard",
       "type": "boolean",
       "default": false,
-      "doc": "With CANCEL_RUN: the run is dead and is discarded. It keeps its record, and no longer counts as dead. With BACKFILL: the one in progress makes no further runs; those that it has made go on. An owner of an earlier version refuses both."
+      "doc": "With CANCEL_RUN: the run is dead and is discarded. It keeps its record, and no longer counts as dead. With BACKFILL: the one in progress makes no further runs; those that it has made go on."
     }
   ]
 } as const
@@ -3134,7 +3110,7 @@ export const jobDefinitionSchema = {
       ],
       "default": null,
       "maxLength": 128,
-      "doc": "Media type of the payload. application/json is parsed for the handler."
+      "doc": "Media type of the payload. application/json is parsed for the handler; the API and the library set it for a payload without one."
     },
     {
       "name": "headers",
@@ -3172,12 +3148,6 @@ export const jobDefinitionSchema = {
       "maxLength": 255,
       "pattern": "^[^@:\\s]+$",
       "doc": "Only the worker with this name, or one on the host with this name, runs the job. Without such a worker the run waits until its start deadline and expires. A worker that comes back receives the run within seconds. If the schedulers cannot see the workers, it takes as long as the worker was away, at most 10 min."
-    },
-    {
-      "name": "trackRuns",
-      "type": "boolean",
-      "default": true,
-      "doc": "False, for large numbers of cheap runs: the workers send no reports. Such a run has no retries and no lease, nothing can follow its end, and its status stays DISPATCHED. It runs at least once: again if the worker dies before the handler has ended."
     },
     {
       "name": "retry",
@@ -3687,9 +3657,8 @@ export const jobStateSchema = {
             {
               "name": "life",
               "type": "string",
-              "default": "",
               "maxLength": 40,
-              "doc": "Identifies the life of the job: offset and append time of the definition in force at the first decision. A job that is deleted and defined again has another value. Empty: the life began under an earlier version."
+              "doc": "Identifies the life of the job: offset and append time of the definition in force at the first decision. A job that is deleted and defined again has another value."
             },
             {
               "name": "anchorAt",
@@ -3737,7 +3706,7 @@ export const jobStateSchema = {
             {
               "name": "decidedFor",
               "default": null,
-              "doc": "With cron or rrule: the last nominal time that was decided. nextFireAt follows it, and is computed from it again when the rules of the time zone change (ADR 0040). Null: nextFireAt is the first time of the schedule, or an earlier version computed it.",
+              "doc": "With cron or rrule: the last nominal time that was decided. nextFireAt follows it, and is computed from it again when the rules of the time zone change (ADR 0040). Null: nextFireAt is the first time of the schedule.",
               "type": [
                 "null",
                 {
@@ -4048,7 +4017,7 @@ export const jobStateSchema = {
                 "items": "long"
               },
               "default": [],
-              "doc": "Hashes of the commandIds of the last 32 accepted commands, oldest first (streams/state/recent-commands.ts). A repeated command does nothing."
+              "doc": "Hashes of the commandIds of the last 32 accepted commands, oldest first (streams/state/refusals.ts). A repeated command does nothing."
             },
             {
               "name": "definitionKept",
@@ -4172,7 +4141,7 @@ export const jobStateSchema = {
                       "name": "parked",
                       "type": "boolean",
                       "default": false,
-                      "doc": "In RETRY_WAIT: the time index holds the rest of the backoff, and no retry topic does."
+                      "doc": "In RETRY_WAIT: the time index ends the wait, at dueAt. Otherwise the retry topic does, and the time index only guards it."
                     },
                     {
                       "name": "tellAt",
@@ -4392,21 +4361,13 @@ export const jobStateSchema = {
                             },
                             {
                               "name": "dueAt",
-                              "type": [
-                                "null",
-                                "long"
-                              ],
-                              "default": null,
+                              "type": "long",
                               "unit": "epoch ms",
-                              "doc": "When the attempt was due. Null: it failed under an earlier version."
+                              "doc": "When the attempt was due."
                             },
                             {
                               "name": "dispatchedAt",
-                              "type": [
-                                "null",
-                                "long"
-                              ],
-                              "default": null,
+                              "type": "long",
                               "unit": "epoch ms",
                               "doc": "When the attempt was dispatched."
                             },
@@ -4476,7 +4437,7 @@ export const jobStateSchema = {
                     {
                       "name": "status",
                       "type": "RunStatus",
-                      "doc": "How the run ended. DISPATCHED: unknown, because its definition has trackRuns false."
+                      "doc": "How the run ended."
                     },
                     {
                       "name": "attempts",
@@ -4503,7 +4464,7 @@ export const jobStateSchema = {
                       "name": "finishedAt",
                       "type": "long",
                       "unit": "epoch ms",
-                      "doc": "When the run ended. With DISPATCHED: when it was dispatched."
+                      "doc": "When the run ended."
                     },
                     {
                       "name": "worker",
@@ -4552,41 +4513,25 @@ export const jobStateSchema = {
                     },
                     {
                       "name": "specOffset",
-                      "type": [
-                        "null",
-                        "long"
-                      ],
-                      "default": null,
-                      "doc": "Offset in jobs of the definition that the run was made from. Null: it ended under an earlier version."
+                      "type": "long",
+                      "doc": "Offset in jobs of the definition that the run was made from."
                     },
                     {
                       "name": "dueAt",
-                      "type": [
-                        "null",
-                        "long"
-                      ],
-                      "default": null,
+                      "type": "long",
                       "unit": "epoch ms",
-                      "doc": "When the last attempt was due. A wait for a limit counts as before it. Null: it ended under an earlier version."
+                      "doc": "When the last attempt was due. A wait for a limit counts as before it."
                     },
                     {
                       "name": "dispatchedAt",
-                      "type": [
-                        "null",
-                        "long"
-                      ],
-                      "default": null,
+                      "type": "long",
                       "unit": "epoch ms",
                       "doc": "When the last attempt was dispatched."
                     },
                     {
                       "name": "hasOwnInput",
-                      "type": [
-                        "null",
-                        "boolean"
-                      ],
-                      "default": null,
-                      "doc": "Whether its input was kept apart from its definition, such as the payload of a command or the input of a dead run. Null: it ended under an earlier version."
+                      "type": "boolean",
+                      "doc": "Whether its input was kept apart from its definition, such as the payload of a command or the input of a dead run."
                     }
                   ]
                 }
@@ -4603,7 +4548,7 @@ export const jobStateSchema = {
         "FinishedRun"
       ],
       "default": null,
-      "doc": "Key R: a finished run before the last one. Key P of a dead run: its end, without result and stack and with its last error only. Null there: it died under an earlier version."
+      "doc": "Key R: a finished run before the last one. Key P of a dead run: its end, without result and stack and with its last error only."
     },
     {
       "name": "snapshot",
@@ -4692,7 +4637,6 @@ export const jobStateSchema = {
                             {
                               "name": "life",
                               "type": "string",
-                              "default": "",
                               "maxLength": 40,
                               "doc": "Life of its job."
                             },
@@ -4833,13 +4777,9 @@ export const jobStateSchema = {
             },
             {
               "name": "givenAt",
-              "type": [
-                "null",
-                "long"
-              ],
-              "default": null,
+              "type": "long",
               "unit": "epoch ms",
-              "doc": "The owner's clock at the latest reservation; null in records of earlier versions."
+              "doc": "The owner's clock at the latest reservation."
             }
           ]
         }
@@ -4900,7 +4840,7 @@ export const jobStateSchema = {
               "type": "long",
               "default": 0,
               "unit": "epoch ms",
-              "doc": "Append time of the claim at claimOffset. It distinguishes claims if the topic was recreated. 0: an earlier version."
+              "doc": "Append time of the claim at claimOffset. It distinguishes claims if the topic was recreated. 0: a restore wrote the position."
             },
             {
               "name": "commandsUntil",
@@ -4943,8 +4883,7 @@ export const jobStateSchema = {
             {
               "name": "zoneRules",
               "type": "string",
-              "default": "",
-              "doc": "Version of the owner's time zone rules, such as 2026a. Empty: an earlier version."
+              "doc": "Version of the owner's time zone rules, such as 2026a."
             }
           ]
         }
@@ -4988,7 +4927,7 @@ export const operationSchema = {
               "name": "action",
               "type": "string",
               "maxLength": 32,
-              "doc": "PAUSE, RESUME, CANCEL, TRIGGER or DELETE of jobs; REDRIVE or DISCARD of dead runs; CANCEL_RUN of active runs; TRIGGER_WITH_PAYLOAD, REDRIVE_CHOSEN and DISCARD_CHOSEN, which an earlier version would carry out without payload or filter. Later versions may have others, which earlier versions leave to them."
+              "doc": "PAUSE, RESUME, CANCEL, TRIGGER or DELETE of jobs; REDRIVE or DISCARD of dead runs; CANCEL_RUN of active runs. Later versions may have others, which this one leaves to them."
             },
             {
               "name": "jobIds",
@@ -5076,7 +5015,7 @@ export const operationSchema = {
               ],
               "default": null,
               "unit": "epoch ms",
-              "doc": "With REDRIVE_CHOSEN and DISCARD_CHOSEN: only runs that died at this time or later."
+              "doc": "With REDRIVE and DISCARD: only runs that died at this time or later."
             },
             {
               "name": "diedTo",
@@ -5123,7 +5062,7 @@ export const operationSchema = {
                 "bytes"
               ],
               "default": null,
-              "doc": "With TRIGGER_WITH_PAYLOAD: payload of each run, in place of the definition's payload."
+              "doc": "With TRIGGER: payload of each run, in place of the definition's payload."
             },
             {
               "name": "payloadIsJson",
@@ -5548,4 +5487,35 @@ export const workerControlSchema = {
       "doc": "With RUN: the framed Execution."
     }
   ]
+} as const
+
+/** By the names of the schemas: a record as it is read, and as a writer may give it. */
+export interface Records {
+  'audit-event': { read: AuditEvent; written: AuditEventInput }
+  'dead-letter': { read: DeadLetter; written: DeadLetterInput }
+  'ended-run': { read: EndedRun; written: EndedRunInput }
+  'execution-event': { read: ExecutionEvent; written: ExecutionEventInput }
+  'execution': { read: Execution; written: ExecutionInput }
+  'job-command': { read: JobCommand; written: JobCommandInput }
+  'job-definition': { read: JobDefinition; written: JobDefinitionInput }
+  'job-state': { read: StateEntry; written: StateEntryInput }
+  'operation': { read: OperationRecord; written: OperationRecordInput }
+  'pause': { read: Pause; written: PauseInput }
+  'run-log': { read: RunLog; written: RunLogInput }
+  'worker-control': { read: WorkerControl; written: WorkerControlInput }
+}
+
+export const recordSchemas = {
+  'audit-event': auditEventSchema,
+  'dead-letter': deadLetterSchema,
+  'ended-run': endedRunSchema,
+  'execution-event': executionEventSchema,
+  'execution': executionSchema,
+  'job-command': jobCommandSchema,
+  'job-definition': jobDefinitionSchema,
+  'job-state': jobStateSchema,
+  'operation': operationSchema,
+  'pause': pauseSchema,
+  'run-log': runLogSchema,
+  'worker-control': workerControlSchema,
 } as const

@@ -74,7 +74,7 @@ export interface Environment {
 export interface SettingValues {
   /** Roles of this process: all, or a comma-separated choice of scheduler, executor, retrier, intake, api, auditor, history. Without api, the process serves no public HTTP: only metrics, probes and requests of other Duelog processes. */
   roles: string
-  /** All roles in one process, on one event loop, as one that has one role alone. By default, `duelog up` runs up to three: scheduler and retrier; api, intake, auditor and history; executor. What keeps one of them busy then delays no other. true takes about 100 MB less. */
+  /** All roles run in one process, on one event loop. A process with a single role always does. By default, `duelog up` runs up to three: scheduler and retrier; api, intake, auditor and history; executor. What keeps one of them busy then delays no other. true takes about 100 MB less. */
   oneProcess: boolean
   /** Address the HTTP server binds to. Without authentication, only a loopback address is allowed. */
   httpHost: string

@@ -3,8 +3,8 @@
  * the same run bare kafkajs writes the same records (idempotent, batches of 1,000). The figure is the ratio of the two rates.
  */
 import kafkajs from 'kafkajs'
-import { remoteQueries } from '../../src/api/owners/remote-queries.ts'
-import { createClient } from '../../src/library/create-client.ts'
+import { createClient } from '../../src/clients/library/create-client.ts'
+import { remoteQueries } from '../../src/server/peers/remote-queries.ts'
 import { partitionOf } from '../../streams/topics/topics.ts'
 import { writeBatches } from '../tools/batches.ts'
 import { type Bed, jobs, Stage } from '../tools/bed.ts'

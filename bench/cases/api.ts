@@ -4,7 +4,7 @@
  */
 import { Agent, request } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
-import { createClient } from '../../src/library/create-client.ts'
+import { createClient } from '../../src/clients/library/create-client.ts'
 import { type Bed, benchJob, jobs, Stage } from '../tools/bed.ts'
 import { Timings } from '../tools/timings.ts'
 import { applied } from './accept.ts'

@@ -7,21 +7,19 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { FinishedRun, JobState } from '../../schemas/generated.ts'
-import { audit as auditLog } from '../../src/auditor/audit.ts'
-import { latenessOf } from '../../src/auditor/findings/lateness.ts'
-import { Ledger } from '../../src/auditor/ledger.ts'
-import { type Fact, planSpec } from '../../src/auditor/reading/record-facts.ts'
-import { rocksStores } from '../../src/store/rocks-store.ts'
+import { rocksStores } from '../../src/log/store/rocks-store.ts'
+import { audit as auditLog } from '../../src/tools/auditor/audit.ts'
+import { latenessOf } from '../../src/tools/auditor/findings/findings.ts'
+import { Ledger } from '../../src/tools/auditor/ledger.ts'
+import { type Fact, planSpec } from '../../src/tools/auditor/reading/record-facts.ts'
 import { completeDefinition } from '../../streams/definitions/definition-json.ts'
 import { type Bed, Stage } from '../tools/bed.ts'
-import { definitions, minuteMs, recordsOfRun, type SyntheticRecord, untrackedRun } from '../tools/synthetic-log.ts'
+import { definitions, minuteMs, recordsOfRun, type SyntheticRecord } from '../tools/synthetic-log.ts'
 
 /**
  * Jobs whose runs have all five records. Each job gets a record once a minute of the log, so most accounts come from the store.
  */
 const jobs = 20_000
-/** Jobs whose runs are not tracked. Such a run has two records: its Execution, and the state that says that it is handed out. */
-const untrackedJobs = 1_000
 const savedEach = 1_000_000
 const startMs = Date.parse('2026-01-01T00:00:00Z')
 const graceMs = 10_000
@@ -31,21 +29,16 @@ const none = { executions: 0, control: 0 }
 
 export async function audit(bed: Bed, n = 1_000_000): Promise<Record<string, unknown>> {
   return {
-    ...(await judge(n, trackedFacts(n))),
-    untracked: await judge(n, untrackedFacts(n), untrackedJobs),
+    ...(await judge(n, factsOf(n))),
     ...(await read(bed)),
   }
 }
 
-function* trackedFacts(n: number): Generator<Fact[]> {
+function* factsOf(n: number): Generator<Fact[]> {
   for (let index = 0; index < n; index++) yield [...recordsOfRun(index, jobs, startMs)].map(factOf)
 }
 
-function* untrackedFacts(n: number): Generator<Fact[]> {
-  for (let index = 0; index < n; index++) yield untrackedRun(index, untrackedJobs, startMs)
-}
-
-async function judge(n: number, runs: Iterable<Fact[]>, ofJobs = jobs): Promise<Record<string, unknown>> {
+async function judge(n: number, runs: Iterable<Fact[]>): Promise<Record<string, unknown>> {
   const folder = await mkdtemp(join(tmpdir(), 'duelog-bench-audit-'))
   const { store } = await rocksStores(folder).open(0)
   try {
@@ -63,7 +56,7 @@ async function judge(n: number, runs: Iterable<Fact[]>, ofJobs = jobs): Promise<
       await ledger.settle({ watermark, isPresent: false, isFinal: isLast, completeFrom: none, isPaused: () => false })
       await ledger.saveMany()
     }
-    for (const record of definitions(ofJobs, startMs)) facts.push(factOf(record))
+    for (const record of definitions(jobs, startMs)) facts.push(factOf(record))
     let index = 0
     for (const run of runs) {
       index++
@@ -90,7 +83,7 @@ async function judge(n: number, runs: Iterable<Fact[]>, ofJobs = jobs): Promise<
   }
 }
 
-/** Does the same as src/auditor/reading/record-facts.ts does with a record. */
+/** Does the same as src/tools/auditor/reading/record-facts.ts does with a record. */
 function factOf({ jobId, atMs: at, key, value }: SyntheticRecord): Fact {
   const head = { jobId, at, byBroker: false }
   if (value.kind === 'definition') {
@@ -102,7 +95,7 @@ function factOf({ jobId, atMs: at, key, value }: SyntheticRecord): Fact {
       ...head,
       kind: 'dispatch',
       byControl: false,
-      dispatch: { trigger: 'SCHEDULE', tracked: true, ...value.execution } as never,
+      dispatch: { trigger: 'SCHEDULE', ...value.execution } as never,
     }
   if (value.kind === 'event') return { ...head, kind: 'report', report: { worker: '', ...value.event } as never }
   const { state, run } = value.entry

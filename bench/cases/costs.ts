@@ -7,7 +7,7 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { createClient } from '../../src/library/create-client.ts'
+import { createClient } from '../../src/clients/library/create-client.ts'
 import { type Bed, jobs, Stage } from '../tools/bed.ts'
 import type { DuelogProcess } from '../tools/processes.ts'
 import { brokersCpuMs } from '../tools/usage.ts'

@@ -1,6 +1,6 @@
 /** encode: record batches of 1,000 records with values of 260 bytes, encoded by us and by kafkajs. Needs no broker. */
 import { createRequire } from 'node:module'
-import { encodeBatch } from '../../src/kafka/encoding/record-batch.ts'
+import { encodeBatch } from '../../src/log/kafka/client/batch-encoder.ts'
 
 const rounds = 20
 const recordsOfBatch = 1_000

@@ -4,8 +4,8 @@
  * and the peak memory of the process. Each case has one flood, and `n` is its size. BENCH_FIRES sets the fires per second.
  */
 import { setTimeout as wait } from 'node:timers/promises'
-import type { KafkaClient } from '../../src/client/client.ts'
-import { createClient } from '../../src/library/create-client.ts'
+import type { KafkaClient } from '../../src/clients/client/client.ts'
+import { createClient } from '../../src/clients/library/create-client.ts'
 import { type Bed, Stage } from '../tools/bed.ts'
 import { Requests } from '../tools/floods/requests.ts'
 import { neighbourReport, neighbours } from '../tools/neighbours.ts'

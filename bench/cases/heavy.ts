@@ -5,9 +5,8 @@
  *
  * heavy-whole: the same in one process with all roles, as `npm start` runs them beside its broker.
  */
-import { randomUUID } from 'node:crypto'
-import type { KafkaClient } from '../../src/client/client.ts'
-import { createClient } from '../../src/library/create-client.ts'
+import type { KafkaClient } from '../../src/clients/client/client.ts'
+import { createClient } from '../../src/clients/library/create-client.ts'
 import { type Bed, benchJob, jobs, Stage } from '../tools/bed.ts'
 import { spreadOf } from '../tools/neighbours.ts'
 import { applied } from './accept.ts'
@@ -74,7 +73,6 @@ async function neighboursOf(stage: Stage, quietFrom: number, dueAt: number): Pro
   let stormUntil = dueAt
   await stage.log.readToEnd({
     topics: [false, true].map((ahead) => stage.names.executions('default', 'NORMAL', ahead)),
-    groupPrefix: `bench-${randomUUID()}`,
     async onRecord({ value, timestampMs }) {
       if (value === null) return
       const execution = await stage.codecs.execution.decode(value)

@@ -3,15 +3,16 @@ import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { systemClock } from '../../src/clock/clock.ts'
-import type { DatabasePlace } from '../../src/history/databases/database-thread.ts'
-import { migrate } from '../../src/history/databases/migrations.ts'
-import { openPostgres } from '../../src/history/databases/postgres.ts'
-import { rowOf } from '../../src/history/databases/rows.ts'
-import type { Database } from '../../src/history/databases/sql.ts'
-import { openSqlite } from '../../src/history/databases/sqlite.ts'
-import { ThreadStore } from '../../src/history/databases/thread-store.ts'
-import type { HistoryFilter } from '../../src/ports/history.ts'
+import { systemClock } from '../../src/ground/clock/clock.ts'
+import type { HistoryFilter } from '../../src/ground/ports/roles.ts'
+import type { DatabasePlace } from '../../src/server/history/databases/database-thread.ts'
+import type { HistoryStore } from '../../src/server/history/databases/history-store.ts'
+import { migrate } from '../../src/server/history/databases/migrations.ts'
+import { openPostgres } from '../../src/server/history/databases/postgres.ts'
+import { rowOf } from '../../src/server/history/databases/rows.ts'
+import type { Database } from '../../src/server/history/databases/sql.ts'
+import { openSqlite } from '../../src/server/history/databases/sqlite.ts'
+import { threadStore } from '../../src/server/history/databases/thread-store.ts'
 import { days, endMs, fillingOf, jobIdOf, runOf, startMs } from '../tools/ended-runs.ts'
 import { startPostgresServer } from '../tools/postgres-server.ts'
 
@@ -71,7 +72,7 @@ async function measured(open: (name: string) => Promise<Opened>, n: number): Pro
   for (const statement of fillingOf(database.dialect, n)) await database.all(statement, [])
   await database.close()
   results.bytesPerRunFilled = Math.round((await filled.bytes()) / n)
-  const store = new ThreadStore(filled.place, origin, systemClock)
+  const store = threadStore(filled.place, origin, systemClock)
   // The thread has opened the database before the first search.
   await store.positions()
   const loop = monitorEventLoopDelay({ resolution: 5 })
@@ -94,7 +95,7 @@ async function measured(open: (name: string) => Promise<Opened>, n: number): Pro
 
 /** Speed and size as the role writes, 500 runs in each transaction. */
 async function writing({ place, bytes }: Opened): Promise<Record<string, number>> {
-  const store = new ThreadStore(place, origin, systemClock)
+  const store = threadStore(place, origin, systemClock)
   try {
     const beganMs = performance.now()
     for (let first = 0; first < written; first += writtenTogether) {
@@ -109,7 +110,7 @@ async function writing({ place, bytes }: Opened): Promise<Record<string, number>
 }
 
 /** The first page. Says how much of the time was searched if the search had to end before the page was full. */
-async function search(store: ThreadStore, filter: HistoryFilter): Promise<string> {
+async function search(store: HistoryStore, filter: HistoryFilter): Promise<string> {
   const page = await store.page(filter, pageLimit, null)
   if (page.next === null || page.runs.length === pageLimit) return ''
   return ` (${page.runs.length} runs, ${Math.round(((endMs - (page.searchedTo ?? 0)) / (endMs - startMs)) * 100)} % searched)`

@@ -3,7 +3,7 @@
  * the dashboard in a real Chromium, from the typed text to the rows that show it. A search that builds a search index is given
  * twice. The first time reads page after page until something is found or everything is searched; the second time uses the index.
  */
-import { createClient } from '../../src/library/create-client.ts'
+import { createClient } from '../../src/clients/library/create-client.ts'
 import { type Bed, Stage } from '../tools/bed.ts'
 import { type Answered, ask, untilFound } from '../tools/lists.ts'
 import { pageTimes } from '../tools/page-times.ts'

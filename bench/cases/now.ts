@@ -2,7 +2,7 @@
  * now: 20 jobs a second that are due at once, written one by one with the client. The figure is the time from the call until the
  * handler starts (open loop), and what each part of the way takes.
  */
-import { createClient } from '../../src/library/create-client.ts'
+import { createClient } from '../../src/clients/library/create-client.ts'
 import { type Bed, benchJob, Stage } from '../tools/bed.ts'
 import { openLoop } from '../tools/open-loop.ts'
 import { steadyMs } from '../tools/path-marks.ts'

@@ -2,7 +2,7 @@
  * operations: n jobs are paused, resumed and cancelled, each by one operation over HTTP, while other jobs fire once a second. The figures
  * are the time from the request until it holds for all jobs, the time to the end of the operation, and how late the runs of the others were in the log meanwhile.
  */
-import { createClient } from '../../src/library/create-client.ts'
+import { createClient } from '../../src/clients/library/create-client.ts'
 import { type Bed, jobs, Stage } from '../tools/bed.ts'
 import { neighbourReport, neighbours, type Window } from '../tools/neighbours.ts'
 

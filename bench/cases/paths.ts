@@ -3,7 +3,7 @@
  * between the requests of each process: from the client to the owner, from the owner's transaction to the start of the handler, and
  * from the start to the state in the log. Dispatch is earlier than the due time, so the wait in the worker is reported apart.
  */
-import { createClient } from '../../src/library/create-client.ts'
+import { createClient } from '../../src/clients/library/create-client.ts'
 import { type Bed, benchJob, Stage } from '../tools/bed.ts'
 import { openLoop } from '../tools/open-loop.ts'
 import { steadyMs } from '../tools/path-marks.ts'

@@ -2,7 +2,7 @@
  * precision: a steady rate of jobs that are due at random milliseconds. The figure is the lateness of handler starts against
  * their due times (open loop).
  */
-import { createClient } from '../../src/library/create-client.ts'
+import { createClient } from '../../src/clients/library/create-client.ts'
 import { type Bed, jobs, Stage } from '../tools/bed.ts'
 import type { ChildReport, DuelogProcess } from '../tools/processes.ts'
 import { applied } from './accept.ts'

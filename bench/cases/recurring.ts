@@ -3,7 +3,7 @@
  * in one minute, after the warm-up. An owner that falls behind skips missed occurrences, as catchUp LATEST says, and counts each; `lost`
  * are those that were neither started nor counted.
  */
-import { createClient } from '../../src/library/create-client.ts'
+import { createClient } from '../../src/clients/library/create-client.ts'
 import { type Bed, Stage } from '../tools/bed.ts'
 import { applied } from './accept.ts'
 import { settled } from './settled.ts'

@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { connectLog } from '../../src/kafka/log.ts'
+import { connectLog } from '../../src/log/kafka/log.ts'
 import { type Bed, jobs } from '../tools/bed.ts'
 import { Program } from '../tools/program.ts'
 import { post } from './bulk.ts'
@@ -40,7 +40,6 @@ export async function restart(_bed: Bed, n = 200_000): Promise<Record<string, un
     const fires: number[] = []
     await log.readToEnd({
       topics: [ticks],
-      groupPrefix: 'bench-',
       onRecord: ({ timestampMs }) => void fires.push(timestampMs),
       onProgress: () => {},
       signal: AbortSignal.timeout(60_000),

@@ -2,7 +2,7 @@
  * restore: pending jobs, from the topics alone and with the local store. The figure is the time from the start of the process
  * until every partition fires.
  */
-import { createClient } from '../../src/library/create-client.ts'
+import { createClient } from '../../src/clients/library/create-client.ts'
 import { type Bed, jobs, Stage } from '../tools/bed.ts'
 
 const farMs = 7 * 86_400_000

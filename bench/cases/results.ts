@@ -4,7 +4,7 @@
  */
 import { Agent, request } from 'node:http'
 import { setTimeout } from 'node:timers/promises'
-import { createClient } from '../../src/library/create-client.ts'
+import { createClient } from '../../src/clients/library/create-client.ts'
 import { type Bed, Stage } from '../tools/bed.ts'
 import { steadyMs } from '../tools/path-marks.ts'
 import { type Spread, Timings } from '../tools/timings.ts'

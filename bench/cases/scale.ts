@@ -2,7 +2,7 @@
  * scale: many pending jobs in one owner. The figures are the rate at which they are applied, its memory with them, the lateness of
  * 1,000 other jobs each second beside them, and the time until it fires again after a restart, with its store and without.
  */
-import { createClient } from '../../src/library/create-client.ts'
+import { createClient } from '../../src/clients/library/create-client.ts'
 import { type Bed, jobs, Stage } from '../tools/bed.ts'
 import { applied, perSecond } from './accept.ts'
 import { steady } from './precision.ts'

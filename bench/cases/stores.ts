@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { boundMalloc } from '../../src/cli/memory.ts'
-import type { PartitionStore } from '../../src/ports/store.ts'
-import { rocksStores } from '../../src/store/rocks-store.ts'
+import type { PartitionStore } from '../../src/ground/ports/store.ts'
+import { rocksStores } from '../../src/log/store/rocks-store.ts'
+import { boundMalloc } from '../../src/program/cli/memory.ts'
 import { stateKey } from '../../streams/state/keys.ts'
 
 const [storesMax, staying] = [12, 4]

@@ -2,7 +2,7 @@
  * storm: jobs due at one instant. The figure is the time from that instant to the start of the last handler, with broker,
  * scheduler and executor on this machine.
  */
-import { createClient } from '../../src/library/create-client.ts'
+import { createClient } from '../../src/clients/library/create-client.ts'
 import { type Bed, jobs, Stage } from '../tools/bed.ts'
 import { applied } from './accept.ts'
 import { settled } from './settled.ts'

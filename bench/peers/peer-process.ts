@@ -1,7 +1,7 @@
 /** Starts a process of a system under comparison and calls it. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { join } from 'node:path'
-import { mallocEnvironment } from '../../src/cli/memory.ts'
+import { mallocEnvironment } from '../../src/program/cli/memory.ts'
 import { nextMessage } from '../tools/next-message.ts'
 import type { Calls } from './child.ts'
 import type { SystemName } from './systems/all.ts'

@@ -1,8 +1,8 @@
 /** A Duelog process under test. It runs the roles of its environment, counts the runs of its handler, and reports over IPC. */
 import { channel } from 'node:diagnostics_channel'
-import { loadSystem } from '../../src/cli/commands/compiled-code.ts'
-import { boundHeap } from '../../src/cli/memory.ts'
-import { readConfig } from '../../src/config/config.ts'
+import { readConfig } from '../../src/ground/config/config.ts'
+import { loadSystem } from '../../src/program/cli/commands/compiled-code.ts'
+import { boundHeap } from '../../src/program/cli/memory.ts'
 import { startChannel, steadyMs } from './path-marks.ts'
 import type { ChildReport } from './processes.ts'
 import { Timings } from './timings.ts'

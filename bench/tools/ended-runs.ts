@@ -4,10 +4,10 @@
  * Durations are from 0 to 60 s, most of them short.
  */
 import type { EndedRun } from '../../schemas/generated.ts'
-import { filled, filledTags } from '../../src/history/databases/failed-runs.ts'
-import { indexes } from '../../src/history/databases/migrations.ts'
-import { columns } from '../../src/history/databases/rows.ts'
-import type { Sql } from '../../src/history/databases/sql.ts'
+import { filled, filledTags } from '../../src/server/history/databases/failed-runs.ts'
+import { indexes } from '../../src/server/history/databases/migrations.ts'
+import { columns } from '../../src/server/history/databases/rows.ts'
+import type { Sql } from '../../src/server/history/databases/sql.ts'
 
 export const days = 90
 export const startMs = Date.UTC(2030, 0, 1)

@@ -2,7 +2,6 @@
  * Jobs that fire steadily beside the work of a case, and a report from the log: how long after its due time each run was in the
  * log, and whether each occurrence is there once.
  */
-import { randomUUID } from 'node:crypto'
 import type { Stage } from './bed.ts'
 
 const everyMs = 1_000
@@ -55,7 +54,6 @@ export async function neighbourReport(stage: Stage, windows: Record<string, Wind
   const times = new Map<string, number[]>()
   await stage.log.readToEnd({
     topics: [false, true].map((ahead) => stage.names.executions('default', 'NORMAL', ahead)),
-    groupPrefix: `bench-${randomUUID()}`,
     async onRecord({ key, value, timestampMs }) {
       if (value === null || !key?.toString().startsWith(name)) return
       const { jobId, dueAt, scheduledFor, attempt } = await stage.codecs.execution.decode(value)

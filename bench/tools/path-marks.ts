@@ -37,8 +37,12 @@ export interface Marks {
 
 export const steadyMs = (): number => Number(process.hrtime.bigint()) / 1e6
 
+/** An answer to our own fetch (src/log/kafka/client/fetch.ts). */
 interface Fetched {
-  responses: { topicName: string; partitions: { messages: { key: Buffer | null }[] }[] }[]
+  fetched: { topic: string; records: { key: Buffer | null }[] }[]
+}
+interface Connections {
+  send(request: { request: { apiName: string } }): Promise<Fetched>
 }
 interface Produced {
   transactionalId?: string
@@ -46,7 +50,6 @@ interface Produced {
 }
 type Send<Request, Answer> = (request: Request) => Promise<Answer>
 interface Broker {
-  fetch: Send<object, Fetched>
   produce: Send<Produced, unknown>
   addPartitionsToTxn: Send<{ transactionalId: string }, unknown>
   endTxn: Send<{ transactionalId: string }, unknown>
@@ -85,18 +88,17 @@ const isTopic = (topic: string, name: string): boolean => topic.endsWith(`.${nam
 
 function fetched(answer: Fetched, asked: number): void {
   const now = steadyMs()
-  for (const { topicName, partitions } of answer.responses) {
-    const isDefinition = isTopic(topicName, 'jobs')
-    const isReport = isTopic(topicName, 'execution-events')
-    if (!isDefinition && !isReport && !isTopic(topicName, 'executions')) continue
-    for (const { messages } of partitions)
-      for (const { key } of messages) {
-        if (key === null) continue
-        const of = marksOf(key.toString())
-        if (isReport) of.reportFetched = now
-        else if (isDefinition) Object.assign(of, { definitionAsked: asked, definitionFetched: now })
-        else Object.assign(of, { executionAsked: asked, executionFetched: now })
-      }
+  for (const { topic, records } of answer.fetched) {
+    const isDefinition = isTopic(topic, 'jobs')
+    const isReport = isTopic(topic, 'execution-events')
+    if (!isDefinition && !isReport && !isTopic(topic, 'executions')) continue
+    for (const { key } of records) {
+      if (key === null) continue
+      const of = marksOf(key.toString())
+      if (isReport) of.reportFetched = now
+      else if (isDefinition) Object.assign(of, { definitionAsked: asked, definitionFetched: now })
+      else Object.assign(of, { executionAsked: asked, executionFetched: now })
+    }
   }
 }
 
@@ -123,12 +125,14 @@ function watched<Name extends keyof Broker>(name: Name, watch: (usual: Broker[Na
 }
 
 function watchAll(): void {
-  watched('fetch', (usual) => async (request) => {
+  const { prototype } = createRequire(import.meta.url)('kafkajs/src/network/connectionPool.js') as { prototype: Connections }
+  const { send } = prototype
+  prototype.send = async function (this: Connections, request) {
     const asked = steadyMs()
-    const answer = await usual(request)
-    fetched(answer, asked)
+    const answer = await send.call(this, request)
+    if (request.request.apiName === 'Fetch') fetched(answer, asked)
     return answer
-  })
+  }
   watched('addPartitionsToTxn', (usual) => async (request) => {
     const { marks: of } = transactionOf(request.transactionalId)
     of.transactionBegun ??= steadyMs()

@@ -8,7 +8,7 @@ import { chown, mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { freePort } from '../../src/demo/free-ports.ts'
+import { freePort } from '../../src/program/demo/free-ports.ts'
 
 const run = promisify(execFile)
 const startMsMax = 30_000

@@ -1,7 +1,7 @@
 /** Starts Duelog processes for a benchmark and talks to them over IPC. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { join } from 'node:path'
-import { mallocEnvironment } from '../../src/cli/memory.ts'
+import { mallocEnvironment } from '../../src/program/cli/memory.ts'
 import { nextMessage } from './next-message.ts'
 import type { Marks } from './path-marks.ts'
 import type { Spread } from './timings.ts'

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { freePorts } from '../../src/demo/free-ports.ts'
+import { freePorts } from '../../src/program/demo/free-ports.ts'
 
 /** The program as `npm start` runs it, in its own process group. */
 export class Program {
@@ -13,7 +13,7 @@ export class Program {
   readonly #waiting = new Set<() => void>()
 
   constructor(env: Record<string, string>) {
-    this.child = spawn(process.execPath, ['src/cli/duelog.ts', 'up'], {
+    this.child = spawn(process.execPath, ['src/program/cli/duelog.ts', 'up'], {
       cwd: join(import.meta.dirname, '../..'),
       env: { PATH: process.env.PATH, HOME: process.env.HOME, JAVA_HOME: process.env.JAVA_HOME, DUELOG_LOG_LEVEL: 'info', ...env },
       stdio: ['ignore', 'pipe', 'inherit'],

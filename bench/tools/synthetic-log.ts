@@ -3,7 +3,6 @@
  * run.
  */
 import type { ExecutionEventInput, ExecutionInput, JobDefinitionInput, StateEntryInput } from '../../schemas/generated.ts'
-import type { Fact } from '../../src/auditor/reading/record-facts.ts'
 import { completeDefinition } from '../../streams/definitions/definition-json.ts'
 import { runKey, stateKey } from '../../streams/state/keys.ts'
 
@@ -38,7 +37,7 @@ export function* recordsOfRun(index: number, jobs: number, startMs: number): Gen
   const [job, runNo] = [index % jobs, Math.floor(index / jobs) + 1]
   const [jobId, anchorAt] = [idOf(job), definedAt(job, jobs, startMs)]
   const scheduledFor = anchorAt + runNo * minuteMs
-  const common = { jobId, runNo, attempt: 1, specOffset: job }
+  const common = { jobId, runNo, life: `${job}-0`, attempt: 1, specOffset: job }
   const limits = { attemptTimeoutMs: 300_000, leaseMs: 30_000, startDeadlineAt: scheduledFor + 86_400_000 }
   const dispatchedAt = scheduledFor - 100
   const execution: ExecutionInput = {
@@ -72,29 +71,4 @@ export function* recordsOfRun(index: number, jobs: number, startMs: number): Gen
   }
   const ended = state({ succeeded: runNo, active: [], lastRun: finished(runNo, scheduledFor) })
   yield { topic: 'state', ...at(scheduledFor + 20), key: stateKey(jobId), value: { kind: 'state', entry: ended } }
-}
-
-/** The `index`-th run of the jobs with trackRuns false, as facts: its Execution, and the state of the same transaction. */
-export function untrackedRun(index: number, jobs: number, startMs: number): Fact[] {
-  const [job, runNo] = [index % jobs, Math.floor(index / jobs) + 1]
-  const [jobId, anchorAt] = [idOf(job), definedAt(job, jobs, startMs)]
-  const scheduledFor = anchorAt + runNo * minuteMs
-  const at = scheduledFor - 100
-  const dispatch = {
-    ...{ runNo, attempt: 1, specOffset: job, scheduledFor, dueAt: scheduledFor, dispatchedAt: at, trigger: 'SCHEDULE' as const },
-    ...{ startDeadlineAt: scheduledFor + 86_400_000, tracked: false },
-  }
-  const lastRun = {
-    ...{ runNo, scheduledFor, trigger: 'SCHEDULE', commandId: null, status: 'DISPATCHED', attempts: 1, startedAt: null },
-    ...{ finishedAt: at, worker: null, result: null, errors: [] },
-  }
-  const state = {
-    ...{ status: 'ACTIVE', specOffset: job, anchorAt, timesHash: 1, nextFireAt: scheduledFor + minuteMs, nextDueAt: null },
-    ...{ runNo, scheduledRuns: runNo, succeeded: 0, failed: 0, cancelled: 0, skipped: 0, queuedFor: null, waiting: false },
-    ...{ active: [], lastRun },
-  }
-  return [
-    { jobId, at, byBroker: false, kind: 'dispatch', dispatch, byControl: false },
-    { jobId, at, byBroker: false, kind: 'state', state: state as never },
-  ]
 }

@@ -1,6 +1,6 @@
 /** docs/API.md: the routes, from the description that the API gives of itself. */
 
-import { harmlessHeaders } from '../../src/api/http/redact.ts'
+import { harmlessHeaders } from '../../src/server/api/http/redact.ts'
 import {
   bodiesMax,
   bodiesPerCallerMax,
@@ -17,7 +17,7 @@ import {
   runWaitsMax,
   runWaitsPerCallerMax,
   unreadCharsMax,
-} from '../../src/api/schemas/limits.ts'
+} from '../../src/server/api/schemas/limits.ts'
 import { code, heading, page, table } from './markdown.ts'
 import { openApiDocument as document } from './openapi.ts'
 
@@ -31,7 +31,7 @@ interface Operation {
 const clientsInOtherLanguages = [
   '## Clients in other languages',
   '',
-  'Generators of typed clients read `/openapi.json`. `npm test` generates clients for Python, Go, Java and TypeScript with openapi-generator 7.25, builds them, and lets them write, read, list, trigger and wait (`test/generated-clients`; its `round-trips` are examples):',
+  'Generators of typed clients read `/openapi.json`. `npm run test:long` generates clients for Python, Go, Java and TypeScript with openapi-generator 7.25, builds them, and lets them write, read, list, trigger and wait (`test/generated-clients`; its `round-trips` are examples):',
   '',
   '```sh',
   'curl -s localhost:8080/openapi.json > duelog.json',
@@ -62,7 +62,7 @@ export function apiPage(): string {
   return page(
     heading(
       'HTTP API',
-      'the routes in src/api',
+      'the routes in src/server/api',
       '`GET /openapi.json` is the whole description in OpenAPI 3.1, made from the same schemas that check the requests (see [clients](#clients-in-other-languages)). `/docs` shows it in a browser and needs no internet access. Errors are problem details (RFC 9457) with a stable [code](ERRORS.md).',
     ),
     '## Routes',
@@ -70,15 +70,15 @@ export function apiPage(): string {
     [
       '## Reads and writes',
       '',
-      '- A write is answered when it is durable in the log. With `?wait=applied` it is answered when the owner has applied it, or with 202 and `wait-timeout` after 5 s.',
+      '- A write is answered when it is durable in the log, and asks no owner: it is taken while none answers, too ([ADR 0130](adr/0130-a-write-without-a-condition-asks-nobody.md)). So a `PUT` without a condition is answered with 200, whether it created or replaced the job; with `If-None-Match: *` it creates, with 201. A `DELETE` of a job that does not exist gets 404, or 204 if no owner answers. With `?wait=applied` it is answered when the owner has applied it, or with 202 and `wait-timeout` after 5 s.',
       `- With \`?wait=ended\`, \`PUT /v1/jobs/{id}\`, \`POST /v1/jobs\`, a trigger and a redrive are answered when the run has ended, and have it in \`run\`: of a definition the first run that ends of it or of a later one, of a command the run that it made. \`timeoutMs\` is ${runWaitMsDefault.toLocaleString('en-US')} by default and ${runWaitMsMax.toLocaleString('en-US')} at most; then the answer is 202 with \`wait-timeout\`. If no run can come, \`run\` is null and \`reason\` says why: the job is INVALID, was deleted, or is COMPLETED without a run.`,
       `- \`GET /v1/jobs/{id}/result\` waits for a run that was made before, by \`runNo\`, \`commandId\` or the \`etag\` of the definition. The answer has \`ended\`. If it is false, send the request again. The owner tells when the end comes; if the partition moves meanwhile, the next owner is asked. One process holds at most ${runWaitsMax.toLocaleString('en-US')} such waits, ${runWaitsPerCallerMax.toLocaleString('en-US')} of one caller; a further one gets 503 ([ADR 0087](adr/0087-a-caller-waits-at-the-owner.md)).`,
       '- A read sees all earlier writes through the same process, those of a batch too. While their owner has not applied them, a job that is not there yet gets 503, never 404.',
       '- Commands (trigger, pause, resume, cancel, backfill, redrive) take `Idempotency-Key`: 1 to 255 visible ASCII characters of your choice. A repeat of the same command to the same job or run does nothing and gets the same answer as the first, with the same `runId`. So you can send a request again if its answer was lost. A repeat is recognized as long as the command is one of the last 32 of the job, or its run is active or the last one. `runId` is null when the run is no longer kept. The payload of the first request counts, not that of the repeat.',
-      '- `POST /v1/jobs` takes `Idempotency-Key` too: a repeat with the same key and definition is answered with 200 and makes no second job as long as the first exists. All other writes may be repeated as they are. `PUT`, `DELETE` and each line of a batch name their job. `POST /v1/dead-letters/redrive` redrives each dead run once; a repeat redrives what remains, and what has died since. `POST /v1/operations` redrives what was dead when it began.',
+      '- `POST /v1/jobs` takes `Idempotency-Key` too: a repeat with the same key and definition is answered with 200 and makes no second job as long as the first exists. All other writes may be repeated as they are. `PUT`, `DELETE` and each line of a batch name their job. `POST /v1/operations` redrives what was dead when it began.',
       '- The ETag of a job is the offset of its definition, `"<partition>.<offset>"`. `If-Match` protects against every writer, including other API processes and Kafka clients. The condition is part of the record, and the owner checks it in the order of the log. Such a write is answered after the owner has checked it; 202 says that it has not done so yet. `If-None-Match: *` writes only a job that does not exist.',
       '- `warnings` in the answer to a write name what is allowed but probably not meant: a cycle of `onSuccess` and `onFailure`, or a `concurrencyKey` or `rateLimit` of a job whose id has no `{tag}`. The jobs of such a key are in several partitions, and each partition counts its own.',
-      '- While a partition has no active owner, requests for its jobs are answered with 503 and `Retry-After`. Examples: the partition restores, it moves to another process, or its owner has had no answer from the group for a session timeout.',
+      '- While a partition has no active owner, reads of its jobs, commands and writes with a condition are answered with 503 and `Retry-After`. Examples: the partition restores, it moves to another process, or its owner has had no answer from the group for a session timeout.',
       '- Other JSON answers to GET from 512 characters on have a weak ETag, a hash of the answer. A caller that sends it as `If-None-Match` gets 304 without a body while nothing has changed.',
       '- With `?stale=true`, reads of jobs and runs are then answered from a copy. This is the copy of a standby, or the part that a restoring owner has read so far. The header `Duelog-Stale: 3;behind=120` names the partition and the number of records that the copy lacks, as far as its process knows. Lists also have `stale` in the body. `behind=unknown` (null in lists) means that the answer comes from a former owner that may have been replaced. There is no ETag header. A job that the copy does not know yet gets 404 with the header. While the owner answers, the parameter has no effect. Writes do not take it. `GET /v1/partitions` shows the standbys.',
       '- Lists ask all owners and are sorted by id. `cursor` asks for the next page.',
@@ -103,7 +103,7 @@ export function apiPage(): string {
       '',
       '## Audit trail',
       '',
-      'Every request for a change by a known caller, executed or refused, is written to the topic `audit` before it is answered: who, when, what, which job, the result, and each field of a definition before and after, without payloads, credentials and tokens. A batch is one record with its counts and its first 1,000 jobs; an operation one with its filter or its jobs. `GET /v1/audit` and `duelog audit list` show the latest. Records that a producer writes to the topic `jobs` are not in the trail.',
+      'Every request for a change by a known caller, executed or refused, is written to the topic `audit` before it is answered: who, when, what, which job, the result, and each field of a definition before and after, without payloads, credentials and tokens. A `PUT` without a condition has the fields that it wrote, without what was there before. A batch is one record with its counts and its first 1,000 jobs; an operation one with its filter or its jobs. `GET /v1/audit` and `duelog audit list` show the latest. Records that a producer writes to the topic `jobs` are not in the trail.',
       '',
       '## Many jobs',
       '',

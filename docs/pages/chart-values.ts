@@ -1,5 +1,5 @@
 /** docker/helm/duelog/values.schema.json: what the chart accepts. Helm checks values against it before anything is installed. */
-import { type Setting, settings } from '../../src/config/settings.ts'
+import { type Setting, settings } from '../../src/ground/config/settings.ts'
 
 type Json = Record<string, unknown>
 

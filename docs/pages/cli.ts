@@ -1,7 +1,7 @@
 /** docs/CLI.md: every command, from its own help. */
 import type { Command } from 'commander'
-import { programOf } from '../../src/cli/program.ts'
-import { exitTable } from '../../src/cli/terminal/exit-codes.ts'
+import { programOf } from '../../src/program/cli/program.ts'
+import { exitTable } from '../../src/program/cli/terminal/terminal.ts'
 import { code, heading, page, table } from './markdown.ts'
 
 /** Characters of a line of help. */
@@ -19,7 +19,7 @@ export function cliPage(): string {
   return page(
     heading(
       'Command line',
-      'src/cli',
+      'src/program/cli',
       'Results go to stdout, everything else to stderr. `--json` gives one line of JSON for each result. Colors and progress bars appear only on terminals; `NO_COLOR` turns colors off. An error is one sentence; `--debug` adds where it happened. Commands that ask a running Duelog use `--url` or `DUELOG_URL` and send the token in `DUELOG_TOKEN`. Commands that talk to Kafka take the [settings](CONFIGURATION.md) of `duelog up`.',
     ),
     [

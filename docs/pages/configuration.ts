@@ -1,6 +1,5 @@
 /** docs/CONFIGURATION.md: every setting of schemas/config.json. */
-import { flagOf } from '../../src/config/flags.ts'
-import { type Setting, settings } from '../../src/config/settings.ts'
+import { flagOf, type Setting, settings } from '../../src/ground/config/settings.ts'
 import { code, heading, numberText, page, table } from './markdown.ts'
 
 export function configurationPage(): string {

@@ -1,5 +1,5 @@
-/** docs/ERRORS.md: the codes of src/errors/errors.ts, and the types that Duelog itself writes into failed attempts. */
-import { errorTable } from '../../src/errors/errors.ts'
+/** docs/ERRORS.md: the codes of src/ground/errors/errors.ts, and the types that Duelog itself writes into failed attempts. */
+import { errorTable } from '../../src/ground/errors/errors.ts'
 import { code, heading, page, table } from './markdown.ts'
 
 /**
@@ -16,11 +16,6 @@ export const attemptErrorTypes: Record<string, { retried: string; meaning: strin
   PayloadInvalid: {
     retried: 'no',
     meaning: 'The payload does not match the schema of its handler; the message names the fields.',
-  },
-  WorkerLost: {
-    retried: 'no',
-    meaning:
-      'Three workers in a row died while they ran it. Only runs that are not tracked: it is in the log of the worker and in `duelog_untracked_failures_total`.',
   },
   RetryLaterError: { retried: 'yes, after its own delay', meaning: 'The handler threw it with the delay it wants.' },
   BatchOutcomesWrong: {
@@ -52,7 +47,7 @@ export function errorsPage(): string {
   return page(
     heading(
       'Errors',
-      'src/errors/errors.ts',
+      'src/ground/errors/errors.ts',
       'Codes are stable; texts may improve. Every message says what happened, where, and what to do. *Again* says whether the same call may succeed later.',
     ),
     table(['Code', 'HTTP', 'Again', 'Meaning'], rows),

@@ -131,18 +131,5 @@ export function jobsPage(): string {
       '- With both limits, a run first gets its slot, keeps it, and waits for its start. If the start would be after its start deadline, the run expires at once and uses no start.',
       '- Jobs with limits are dispatched no earlier than the usual lead. `rateLimit` works with every target, `concurrencyKey` with handlers and HTTP.',
     ].join('\n'),
-    [
-      '## Runs that are not tracked',
-      '',
-      'With `trackRuns: false` a run is finished for Duelog when it is handed to the workers. It has no lease, no timer, no report and no retry, and needs a fraction of the bytes. Use it for large numbers of cheap runs.',
-      '',
-      '- Each occurrence is still handed out exactly once and not before its time. Schedule, catch-up, `maxRuns`, window, priority, trigger, pause and retention do not change. Only the worker enforces `attemptTimeoutMs` and `startDeadlineMs`.',
-      '- A worker runs it **at least once**: its offset is committed when the handler has succeeded, timed out or failed. It runs again if its worker dies before that, if its partition moves to another worker, or if a worker stops and its drain ends first. If three workers in a row die with it, it counts as failed (`WorkerLost`). `executionId` stays the same. Make such handlers idempotent.',
-      '- Offsets are committed in order. A slow untracked run delays the commit of the runs after it. Uncommitted runs run again after a crash, tracked or not. If that matters, give untracked runs their own `pool`.',
-      '- Its result is unknown. `/runs` shows it as `DISPATCHED`, with the time of the handout as `finishedAt`, and neither `succeeded` nor `failed` counts it. The worker counts a failure in `duelog_untracked_failures_total` and logs it with the job id, at most 20 lines a second.',
-      '- It cannot be cancelled (`not-tracked`), and there is no backfill. `POST /v1/jobs/{id}/cancel` prevents further runs; a run that was dispatched ahead of its time still runs.',
-      '- Fields that need the end of a run are refused together with it: `overlap` other than `ALLOW`, `maxConcurrentRuns` (with a `rateLimit` it is allowed, and limits how many runs wait for their start), `from` END, `onSuccess`, `onFailure`, `retry` with more than one attempt (the default of 5 does not apply), `pinTo`, and topic targets, whose runs are known to have succeeded.',
-      '- Active runs stay tracked or untracked when the definition changes.',
-    ].join('\n'),
   )
 }

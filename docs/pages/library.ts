@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { callFieldsOf } from './answer-types.ts'
 import { code, heading, page, table } from './markdown.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -12,13 +13,13 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const entries = [
   {
     name: 'duelog/client',
-    file: 'src/library/client.ts',
+    file: 'src/clients/library/client.ts',
     lead: 'Schedules jobs and asks about them. See [the client](how-to/client.md).',
   },
-  { name: 'duelog/worker', file: 'src/library/worker.ts', lead: 'Runs jobs. See [workers](how-to/workers.md).' },
+  { name: 'duelog/worker', file: 'src/clients/library/worker.ts', lead: 'Runs jobs. See [workers](how-to/workers.md).' },
   {
     name: 'duelog/testing',
-    file: 'src/library/testing.ts',
+    file: 'src/testing/library.ts',
     lead: 'Tests without Kafka, in virtual time. See [TESTING](TESTING.md).',
   },
 ]
@@ -161,22 +162,53 @@ function headOf(text: string): string {
   return head.join('\n').replace(/ \{$/, '')
 }
 
-function partsOf({ name, kind, comment, texts }: Declaration): string[] {
+/** The members of a type that is made of a call of the API, or of what the API takes, without what it leaves out. */
+function derivedMembers(text: string, read: (path: string) => string): Member[] {
+  const [, of = '', name = '', left = '', own = ''] =
+    /\b(FilterOf|FieldsOf)<'?(\w+)'?(?:, ((?:'\w+'[ |]*)+))?(?:, (\w+))?>/.exec(text) ?? []
+  const leftOut = new Set(left.match(/\w+/g))
+  const kept = (members: Member[]): Member[] => members.filter((member) => !leftOut.has(member.name))
+  if (of === 'FilterOf') {
+    for (const page of ['limit', 'cursor', 'stale']) leftOut.add(page)
+    const times = /^(from|to|dueBefore)$/
+    return kept(
+      callFieldsOf(name).map(({ type, comment, ...field }) => ({
+        ...{ name: field.name, comment },
+        type: `${field.name}?: ${times.test(field.name) ? 'Instant' : type}`,
+      })),
+    )
+  }
+  if (of === '') return []
+  const ownTypes = new RegExp(`^interface ${own} \\{\\n([\\s\\S]*?)\\n\\}`, 'm').exec(read(jobFile))?.[0]
+  const types = new Map(
+    membersOf(own === '' || ownTypes === undefined ? '' : ownTypes).map((member) => [member.name, member.type]),
+  )
+  return kept(membersOf(declarationOf(name, answersFile, read).texts[0] ?? '')).map((member) => ({
+    ...member,
+    type: types.get(member.name)?.replace(':', '?:') ?? member.type.replace(/ \| null$/, ''),
+  }))
+}
+
+const jobFile = 'src/clients/client/job.ts'
+
+function partsOf({ name, kind, comment, texts }: Declaration, read: (path: string) => string): string[] {
   const parts = [`### ${name}`, comment]
   const fenced = (text: string): string => `\`\`\`ts\n${text}\n\`\`\``
   if (kind === 'const') return parts
   // Of overloads, the last one is the implementation, which callers do not see.
   if (kind === 'function') return [...parts, fenced((texts.length > 1 ? texts.slice(0, -1) : texts).map(headOf).join('\n'))]
   const text = texts[0] ?? ''
-  if (kind === 'type' && !/^type \w+ = \{$/m.test(text.split('\n')[0] ?? '')) return [...parts, fenced(text)]
-  const members = membersOf(text)
+  const derived = ['type', 'interface'].includes(kind) ? derivedMembers(text.split('\n')[0] ?? '', read) : []
+  if (kind === 'type' && derived.length === 0 && !/^type \w+ = \{$/m.test(text.split('\n')[0] ?? ''))
+    return [...parts, fenced(text)]
+  const members = [...membersOf(text), ...derived]
   const head = text.split('\n')[0]?.replace(/(?: =)? \{.*$/, '') ?? ''
   if (members.length === 0) return [...parts, fenced(text)]
   const rows = members.map((member) => [code(member.type), member.comment])
   return [...parts, code(head), table([kind === 'class' ? 'Public member' : 'Member', 'Meaning'], rows)]
 }
 
-const answersFile = 'src/answers/answers.ts'
+const answersFile = 'src/ground/answers/answers.ts'
 /** Names of the library that answers have otherwise. */
 const answerNames = { Job: true, Run: true }
 
@@ -196,7 +228,7 @@ export function libraryPage(): string {
     }
     own.sort((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind) || a.name.localeCompare(b.name))
     const also = shared.length === 0 ? [] : [`It also exports what is described above: ${shared.join(', ')}.`]
-    return [`## ${entry}`, lead, ...also, ...own.flatMap(partsOf)]
+    return [`## ${entry}`, lead, ...also, ...own.flatMap((each) => partsOf(each, read))]
   })
   const answers = read(answersFile)
   const shown = new Set([...seen.keys(), ...Object.keys(answerNames)])
@@ -212,10 +244,14 @@ export function libraryPage(): string {
   }
   parts.sort((a, b) => a.name.localeCompare(b.name))
   return page(
-    heading('Library', 'src/library', 'What programs import. `duelog` exports all of `duelog/client` and `duelog/worker`.'),
+    heading(
+      'Library',
+      'src/clients/library',
+      'What programs import. `duelog` exports all of `duelog/client` and `duelog/worker`.',
+    ),
     ...sections.filter((part) => part !== ''),
     '## Parts of answers',
     "Types inside the answers above. They have no export of their own: `Plan['jobs'][number]` is one.",
-    ...parts.flatMap(partsOf).flatMap((part) => (part === '' ? [] : [part.replace(/^### /, '#### ')])),
+    ...parts.flatMap((each) => partsOf(each, read)).flatMap((part) => (part === '' ? [] : [part.replace(/^### /, '#### ')])),
   )
 }

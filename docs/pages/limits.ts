@@ -2,8 +2,8 @@
 
 import { type AvroField, type AvroRecord, fieldOf } from '../../schemas/avro-schema.ts'
 import { executionEventSchema, jobDefinitionSchema } from '../../schemas/generated.ts'
-import { bodyBytesMax, listLimitMax, previewCountMax, recordBytesMax } from '../../src/api/schemas/limits.ts'
-import { settingByName } from '../../src/config/settings.ts'
+import { settingByName } from '../../src/ground/config/settings.ts'
+import { bodyBytesMax, listLimitMax, previewCountMax, recordBytesMax } from '../../src/server/api/schemas/limits.ts'
 import { jobIdLimit } from '../../streams/definitions/validate.ts'
 import { chainDepthMax, chainRunsMax } from '../../streams/runs/chain.ts'
 import { runHistorySize } from '../../streams/state/keys.ts'

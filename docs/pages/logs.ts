@@ -1,5 +1,5 @@
-/** docs/LOGS.md: the log events of src/logging/events. */
-import { eventGroups, type LogEvent } from '../../src/logging/events/index.ts'
+/** docs/LOGS.md: the log events of src/ground/logging/events. */
+import { eventGroups, type LogEvent } from '../../src/ground/logging/events/index.ts'
 import { code, heading, page, table } from './markdown.ts'
 
 const lines = `## A line
@@ -25,7 +25,7 @@ export function logsPage(): string {
   return page(
     heading(
       'Logs',
-      'src/logging/events',
+      'src/ground/logging/events',
       'What Duelog logs, by the name in the field `event`. Search and alert by this name, not by the sentence. Fields with `?` are not in each line.',
     ),
     lines,

@@ -1,5 +1,5 @@
-/** docs/METRICS.md: what /metrics shows, from src/metrics/metrics.ts. */
-import { newMetrics } from '../../src/metrics/metrics.ts'
+/** docs/METRICS.md: what /metrics shows, from src/ground/metrics/metrics.ts. */
+import { newMetrics } from '../../src/ground/metrics/metrics.ts'
 import { code, heading, page, table } from './markdown.ts'
 
 interface MetricFacts {
@@ -20,7 +20,7 @@ export function metricsPage(): string {
   return page(
     heading(
       'Metrics',
-      'src/metrics/metrics.ts',
+      'src/ground/metrics/metrics.ts',
       "`GET /metrics` of every process, in the Prometheus text format. Times are in seconds. Node's own metrics (`process_…`, `nodejs_…`) are there too. The address of a `duelog up` shows all its processes. Their values are added up, except those of clocks, pauses and problems. The metrics of Node are those of the front; those of the others have the label `process`, `scheduler` or such as `executor-1`. A process that does not answer in time is shown with its last values. When an executor process ends, its counts up to the last reading stay in the sum.",
     ),
     table(

@@ -1,50 +1,19 @@
 /** docs/TOPICS.md: the topics and records of Duelog in Kafka, from streams/topics/topics.ts and the schemas of the values. */
-
-import type { AvroRecord } from '../../schemas/avro-schema.ts'
-import {
-  auditEventSchema,
-  deadLetterSchema,
-  endedRunSchema,
-  executionEventSchema,
-  executionSchema,
-  jobCommandSchema,
-  jobDefinitionSchema,
-  jobStateSchema,
-  operationSchema,
-  pauseSchema,
-  runLogSchema,
-  workerControlSchema,
-} from '../../schemas/generated.ts'
+import { recordSchemas } from '../../schemas/index.ts'
 import {
   emptyReadsMax,
   fixedReadsMax,
   schemaCharsMax,
   schemaRecordsMax,
   schemaTypesMax,
-} from '../../src/kafka/avro/foreign-schemas.ts'
+} from '../../src/log/kafka/avro/avro-type.ts'
+import { schemaNames } from '../../src/log/kafka/avro/codecs.ts'
 import { replyHeaders, sourceHeader } from '../../streams/jobs/receipt.ts'
 import { observedDeleteAtHeader, observedOffsetHeader, onlyNewHeader, onlyOverHeader } from '../../streams/state/condition.ts'
 import { appendedAtHeader, movedHeader } from '../../streams/topics/log-records.ts'
 import { type TopicPlan, topicNames, topicPlans } from '../../streams/topics/topics.ts'
 import { fieldTable } from './fields.ts'
 import { code, heading, page, table } from './markdown.ts'
-
-type SchemaName = TopicPlan['schema']
-
-const schemas: Record<SchemaName, AvroRecord & { doc: string }> = {
-  'job-definition': jobDefinitionSchema,
-  'job-command': jobCommandSchema,
-  'job-state': jobStateSchema,
-  execution: executionSchema,
-  'execution-event': executionEventSchema,
-  'dead-letter': deadLetterSchema,
-  'worker-control': workerControlSchema,
-  'audit-event': auditEventSchema,
-  'ended-run': endedRunSchema,
-  'run-log': runLogSchema,
-  operation: operationSchema,
-  pause: pauseSchema,
-}
 
 const names = topicNames('duelog.')
 const plans = topicPlans(names, ['default'])
@@ -129,7 +98,7 @@ export function topicsPage(): string {
     const more = Object.entries(settings).map(([name, value]) => code(`${name}=${value}`))
     return [code(plan.topic), code(`${plan.schema}.avsc`), cleanup, more.join(' '), writer, reader]
   })
-  const records = (Object.keys(schemas) as SchemaName[]).filter((name) => name !== 'job-definition')
+  const records = schemaNames.filter((name) => name !== 'job-definition')
   return page(
     heading(
       'Topics',
@@ -138,7 +107,7 @@ export function topicsPage(): string {
     ),
     table(['Topic', 'Value', 'Cleanup', 'Settings', 'Written by', 'Read by'], rows),
     [
-      'The prefix is `DUELOG_TOPIC_PREFIX`; each pool of `DUELOG_POOLS` has its own six `executions` topics. Duelog creates what is missing and refuses to start on a topic whose cleanup, timestamp type, retention or number of partitions could lose jobs or fire them twice (`unsafe-topic`). A retention is refused if it is shorter than a day. If Duelog plans less than a day for the topic, it is refused only if it is shorter than the plan.\n\nRecords that are not read within the retention of their topic are lost: commands and reports while a partition has no owner, and cancellations for a worker that was unreachable for an hour. A run continues without them, by its lease, its timeout and its start deadline. The run is dispatched again if its end was not received. If a delay topic lost a retry, the next attempt is a minute late. An execution expires before its topic loses it.',
+      'The prefix is `DUELOG_TOPIC_PREFIX`; each pool of `DUELOG_POOLS` has its own six `executions` topics. Duelog creates what is missing and refuses to start on a topic whose cleanup, timestamp type, retention or number of partitions could lose jobs or fire them twice (`unsafe-topic`). A retention is refused if it is shorter than a day. If Duelog plans less than a day for the topic, it is refused only if it is shorter than the plan.\n\nRecords that are not read within the retention of their topic are lost: commands and reports while a partition has no owner, and cancellations for a worker that was unreachable for an hour. A run continues without them, by its lease, its timeout and its start deadline. The run is dispatched again if its end was not received. If a delay topic lost a retry whose tier ends the backoff, the next attempt is a minute late. An execution expires before its topic loses it.',
       '',
       '## Writing jobs from another language',
       '',
@@ -152,7 +121,7 @@ export function topicsPage(): string {
       '## Groups, ids and headers',
     ].join('\n'),
     table(['Name', 'Meaning'], namesOfOthers),
-    ...records.map((name) => `## ${name}\n\n${schemas[name].doc}\n\n${fieldTable(schemas[name])}`),
+    ...records.map((name) => `## ${name}\n\n${recordSchemas[name].doc}\n\n${fieldTable(recordSchemas[name])}`),
     '## job-definition\n\nSee [JOBS.md](JOBS.md).',
   )
 }

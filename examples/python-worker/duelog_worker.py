@@ -223,11 +223,6 @@ class Worker:
     def _report(self, attempt, fields):
         """Sends to the partition that the execution came from, where its owner reads. `specOffset` is unchanged."""
         execution, entry = attempt.execution, attempt.entry
-        if not execution.get("tracked", True):
-            # An untracked run has no report. Its committed offset says that it is done.
-            if fields["type"] in ("SUCCEEDED", "FAILED"):
-                entry.state = "done"
-            return None
         event = {key: execution[key] for key in ("jobId", "runNo", "attempt", "specOffset")}
         event.update(at=now_ms(), worker=self.instance, **fields)
 

@@ -4,9 +4,9 @@
  * (invariant I2).
  */
 import type { TopicNames } from '../../streams/topics/index.ts'
-import type { Clock } from '../clock/index.ts'
-import type { Metrics } from '../metrics/index.ts'
-import type { Position } from '../ports/index.ts'
+import type { Clock } from '../ground/clock/index.ts'
+import type { Metrics } from '../ground/metrics/index.ts'
+import type { Position } from '../ground/ports/index.ts'
 import type { Shared } from './options/index.ts'
 import type { Partition } from './partition/index.ts'
 

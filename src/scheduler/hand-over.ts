@@ -1,6 +1,6 @@
 /** The planned stop of a scheduler: it fires until other members do, and then leaves (ADR 0057). */
-import { atSteady } from '../clock/index.ts'
-import type { GroupReader } from '../ports/index.ts'
+import { atSteady } from '../ground/clock/index.ts'
+import type { GroupReader } from '../ground/ports/index.ts'
 import type { SchedulerOptions } from './options/index.ts'
 
 /** Maximum time that a stopping scheduler keeps firing until other members do. */

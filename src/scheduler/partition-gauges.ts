@@ -1,7 +1,7 @@
 /** Gauges of the partitions of this process that are read when somebody reads the metrics: who fires, runs by pool, sizes of stores. */
-import type { Clock } from '../clock/index.ts'
-import { withTimeout } from '../concurrency/index.ts'
-import { type Metrics, type Reading, whenRead } from '../metrics/index.ts'
+import type { Clock } from '../ground/clock/index.ts'
+import { withTimeout } from '../ground/concurrency/index.ts'
+import { type Metrics, type Reading, whenRead } from '../ground/metrics/index.ts'
 import type { Partition } from './partition/index.ts'
 
 /** Time for the sizes of all stores. A disk that answers later is broken, and the other metrics should not wait for it. */

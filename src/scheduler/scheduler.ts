@@ -3,8 +3,9 @@
  * The group decides which member should own a partition; the fence decides which one does (partition/partition.ts).
  */
 import { counted } from '../../streams/text/index.ts'
-import { commitSlots, restoreSlots, Semaphore, standbyRestoreSlots } from '../concurrency/index.ts'
-import type { Batch, GroupReader, LogAdmin, PartitionQueries, Position, TopicPartition } from '../ports/index.ts'
+import { commitSlots, restoreSlots, Semaphore, standbyRestoreSlots } from '../ground/concurrency/index.ts'
+import type { Batch, GroupReader, LogAdmin, PartitionQueries, Position, TopicPartition } from '../ground/ports/index.ts'
+import { BulkOperations } from './bulk/index.ts'
 import { GroupPositions } from './group-positions.ts'
 import { HandOver } from './hand-over.ts'
 import {
@@ -18,8 +19,9 @@ import {
 import type { SchedulerOptions, Shared } from './options/index.ts'
 import { OpenTransactions, Partition, type PartitionRole, type SchedulerResources } from './partition/index.ts'
 import { showPartitions } from './partition-gauges.ts'
+import { type Hooks, partitionQueries } from './partition-queries.ts'
 import { PoolWorkers } from './pools/index.ts'
-import { partitionQueries } from './queries.ts'
+import { WrittenDefinitions } from './queries/index.ts'
 import { StandbyWarmth } from './standby-warmth.ts'
 import { withStoresFaults } from './state/index.ts'
 import { HeavyTimerSlots } from './timers/index.ts'
@@ -35,6 +37,8 @@ export class Scheduler {
   readonly #sources = new Map<string, ReadSource>()
   readonly #waiting = new Set<() => void>()
   readonly queries: PartitionQueries
+  /** What works on partitions beside the core. */
+  readonly #hooks: Hooks
   #shared: Shared | undefined
   #reader: GroupReader | undefined
   #joined = false
@@ -53,8 +57,9 @@ export class Scheduler {
 
   constructor(options: SchedulerOptions) {
     this.#options = options
+    this.#hooks = { bulk: new BulkOperations(options.clock), written: new WrittenDefinitions() }
     for (const source of readSources) this.#sources.set(options.names[source], source)
-    this.queries = partitionQueries(this.#partitions, options)
+    this.queries = partitionQueries(this.#partitions, options, this.#hooks)
     this.#handOver = new HandOver(options, () => this.#leaving)
     const ask = (): Promise<void> => this.#reader?.rejoin() ?? Promise.resolve()
     this.#withdrawal = new Withdrawal({ ...options, partitions: () => this.#partitions.values(), ask })
@@ -95,6 +100,7 @@ export class Scheduler {
     const endsOf = (topic: string): EndOffsetQueries => new EndOffsetQueries(admin, topic, this.#options.clock)
     const readingPace = new ReadingPace(this.#options.clock, this.#options.readPaceMs ?? 0)
     this.#resources = {
+      hooks: Object.values(this.#hooks).map(({ hook }) => hook),
       openTransactions: this.#openTransactions,
       commits: new Semaphore(commitSlots),
       heavy: new HeavyTimerSlots(this.#options.clock),

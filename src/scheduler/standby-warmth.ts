@@ -1,10 +1,10 @@
 /**
  * Stores that the group waits for: other members fire or follow in place of this one until it is warm
- * (kafka/group/warm-assignment.ts). It decides when to ask the group for a rebalance: at once when all are warm; otherwise some
+ * (kafka/group/target-assignment.ts). It decides when to ask the group for a rebalance: at once when all are warm; otherwise some
  * time after the first is warm, because the others may never be. The wait grows each time. It asks only if it can report
  * something new since the last join. Nothing waits for it.
  */
-import { atSteady, type Clock } from '../clock/index.ts'
+import { atSteady, type Clock } from '../ground/clock/index.ts'
 
 /**
  * Time that warm partitions wait for the others, and the second request after the first; each later one waits twice as long, up

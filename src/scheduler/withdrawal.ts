@@ -10,8 +10,8 @@
  * that is still broken. If all members are withdrawn, the group assigns everything among all of them. Each keeps retrying its
  * partitions, and nothing moves.
  */
-import { atSteady, type Clock } from '../clock/index.ts'
-import type { Metrics } from '../metrics/index.ts'
+import { atSteady, type Clock } from '../ground/clock/index.ts'
+import type { Metrics } from '../ground/metrics/index.ts'
 import type { Shared } from './options/index.ts'
 import { worksAfterMs } from './state/index.ts'
 

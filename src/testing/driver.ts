@@ -4,7 +4,7 @@
  */
 import { setImmediate } from 'node:timers'
 import { isoTime } from '../../streams/text/index.ts'
-import { DuelogError } from '../errors/index.ts'
+import { DuelogError } from '../ground/errors/index.ts'
 import type { HandlerCalls } from './handler-calls.ts'
 import { type Brokers, type Member, sessionMs } from './simulation/index.ts'
 
@@ -20,6 +20,12 @@ export interface DriverOptions {
   stepsMax: number
 }
 
+/**
+ * Turns of the event loop without any step after which a request waits for virtual time. It passes through client and server in fewer: only
+ * promises, ticks and immediates run in it.
+ */
+const requestTurns = 8
+
 /** A call that waits while another call moves time. */
 interface Waiting {
   /** Time does not pass this instant without a rest there. */
@@ -32,6 +38,10 @@ export class Driver {
   readonly #options: DriverOptions
   #driving: Promise<void> | undefined
   readonly #waiting = new Set<Waiting>()
+  /** Requests without an answer. */
+  #requests = 0
+  /** Turns in which nothing could happen, since a request was last seen to move. */
+  #idleTurns = requestTurns
   /** An error of a process; every later call rejects with it. */
   failure: Error | undefined
 
@@ -77,6 +87,24 @@ export class Driver {
     return work
   }
 
+  /**
+   * The same for a request. A handler that waits for it sleeps: the answer may need time. `patience`: Infinity for what may last as long as
+   * its caller wants.
+   */
+  async request<Answer>(send: () => Promise<Answer>, patience?: number): Promise<Answer> {
+    const sleep = this.#options.calls.sleeping()
+    this.#requests++
+    this.#idleTurns = 0
+    try {
+      return await this.during(send(), patience)
+    } finally {
+      this.#requests--
+      // What the caller does with the answer takes turns as well.
+      this.#idleTurns = 0
+      sleep.wake()
+    }
+  }
+
   /** Waits for the first instant at which this is over and nothing more can happen; false if the other call ends before. */
   async #rested(driving: Promise<void>, untilMs: number, isOver: () => boolean): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>()
@@ -92,11 +120,13 @@ export class Driver {
   }
 
   /** Lets time pass until this holds; false if it does not hold in time. */
-  async until(isDone: () => boolean, limitMs: number): Promise<boolean> {
-    const { time } = this.#options.brokers
-    const untilMs = time.nowMs + limitMs
-    while (!isDone() && time.nowMs < untilMs) await this.advance(Math.min(Math.max(this.#nextMs, time.nowMs), untilMs))
-    return isDone()
+  async until(isDone: () => Promise<boolean>, limitMs: number): Promise<boolean> {
+    const untilMs = this.nowMs + limitMs
+    for (;;) {
+      if (await this.during(isDone())) return true
+      if (this.nowMs >= untilMs) return false
+      await this.advance(Math.min(Math.max(this.#nextMs, this.nowMs), untilMs))
+    }
   }
 
   async #drive(untilMs: number, isDone: () => boolean, patience = patienceMs): Promise<void> {
@@ -118,8 +148,10 @@ export class Driver {
       if (this.failure !== undefined) throw this.failure
       if (this.#step()) {
         if (++steps > stepsMax) throw this.#tooMany(stepsMax)
+        if (this.#requests > 0) this.#idleTurns = 0
         continue
       }
+      if (this.#idleTurns++ < requestTurns) continue
       if (calls.areWorking) {
         await calls.change()
         continue
@@ -133,6 +165,7 @@ export class Driver {
           'internal',
           `The test system waits for something that never comes, at ${isoTime(time.nowMs)}. Please report it.`,
         )
+      if (this.#requests > 0) this.#idleTurns = 0
       time.nowMs = Math.min(Math.max(nextMs, time.nowMs), wantedMs, this.#nextRestMs)
       this.#endSessions()
     }

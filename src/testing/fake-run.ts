@@ -2,8 +2,8 @@
 import { pino } from 'pino'
 import { jsonOfValue } from '../../streams/definitions/index.ts'
 import { quoted } from '../../streams/text/index.ts'
-import { callOptions, DuelogError } from '../errors/index.ts'
-import type { Progress, Run, RunLogFields, RunLogLevel } from '../executor/index.ts'
+import { callOptions, DuelogError } from '../ground/errors/index.ts'
+import type { Progress, Run, RunLogFields, RunLogLevel } from '../worker/executor/index.ts'
 
 /** A line of the log of a run. */
 export interface FakeLine {

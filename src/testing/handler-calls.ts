@@ -4,7 +4,7 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout } from 'node:timers'
-import { type Handlers, isBatchHandler, type Run } from '../executor/index.ts'
+import { type Handlers, isBatchHandler, type Run } from '../worker/executor/index.ts'
 import type { Machine } from './simulation/index.ts'
 
 interface Call {

@@ -2,5 +2,4 @@
 export { type FakeLine, type FakeRun, type FakeRunOverrides, fakeRun } from './fake-run.ts'
 export type { TestSystem, TestSystemOptions } from './options.ts'
 export { testSystem } from './test-system.ts'
-export type { TestLogLine, TestRecord } from './topic-records.ts'
-export type { TestWorker } from './worker-faults.ts'
+export type { TestRecord } from './topic-records.ts'

@@ -1,21 +1,19 @@
 /** A test system as users see it, and its options. */
 import type { Logger } from 'pino'
 import { isPoolName, poolNameLimit } from '../../streams/definitions/index.ts'
-import { httpHandlerName } from '../../streams/runs/index.ts'
-import type { AnyPayloads, Time } from '../client/index.ts'
-import { DuelogError, requireKnown, requireLogger, requireNode } from '../errors/index.ts'
-import { type HandlersFor, type Hook, handlerProblem, hooksProblem, reservedNameProblem } from '../executor/index.ts'
-import { isPayloadSchema, type PayloadSchema } from '../ports/index.ts'
-import { checkZone } from './json-values.ts'
-import type { ClientCalls } from './test-client.ts'
-import type { TestLogLine, TestRecord } from './topic-records.ts'
-import type { TestWorker } from './worker-faults.ts'
+import { httpHandlerName } from '../../streams/targets/index.ts'
+import type { AnyPayloads, Client, Time } from '../clients/client/index.ts'
+import { DuelogError, requireKnown, requireLogger, requireNode } from '../ground/errors/index.ts'
+import { isPayloadSchema, type PayloadSchema } from '../ground/records/index.ts'
+import { type HandlersFor, type Hook, handlerProblem, hooksProblem, reservedNameProblem } from '../worker/executor/index.ts'
+import { checkZone } from './times.ts'
+import type { TestRecord } from './topic-records.ts'
 
 /**
- * Calls resolve once everything that is due at this instant has happened; only `advanceTo`, `advanceBy` and waits for runs move virtual time. The
- * other calls are those of the client and have its errors.
+ * The client of a Duelog in memory, and what moves its time. Requests are answered once everything that is due at this instant has happened; only
+ * `advanceTo`, `advanceBy` and waits for runs and lines move virtual time.
  */
-export interface TestSystem<Payloads extends object = AnyPayloads> extends ClientCalls<Payloads> {
+export interface TestSystem<Payloads extends object = AnyPayloads> extends Client<Payloads> {
   /** Virtual time in epoch ms. */
   now(): number
   /** Lets time pass to an instant, and everything happen that is due by then. Rejects with `bad-request` for a time before now. */
@@ -26,10 +24,6 @@ export interface TestSystem<Payloads extends object = AnyPayloads> extends Clien
   sleep(ms: number, options?: { signal?: AbortSignal | undefined }): Promise<void>
   /** Records of a topic that jobs or handlers wrote, in the order of their appends. */
   records(topic: string): Promise<TestRecord[]>
-  /** The lines that the handler of a run gave to `run.log`. */
-  logs(id: string, runNo: number): Promise<TestLogLine[]>
-  /** The workers that run. */
-  workers(): Promise<TestWorker[]>
   /** Starts another worker, of the pool `default` and with the name `worker` unless others are given. Resolves with its full name. */
   startWorker(options?: { pool?: string | undefined; name?: string | undefined }): Promise<string>
   /** Stops one worker, or all, as a deploy does: their handlers have 25 s to return. `name`: the full name, or that which was given. */

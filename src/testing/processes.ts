@@ -2,16 +2,17 @@
 import { pino } from 'pino'
 import { settingsSchema } from '../../schemas/index.ts'
 import { type TopicNames, tombstoneRetentionMs, topicNames } from '../../streams/topics/index.ts'
-import { Executor, type GivenHandlers, type Hook, preparedHandlers } from '../executor/index.ts'
-import { type Codecs, codecsWithoutRegistry } from '../kafka/index.ts'
-import type { Logger } from '../logging/index.ts'
-import { type Metrics, silentMetrics } from '../metrics/index.ts'
-import type { Log, PartitionStores, TargetTopics } from '../ports/index.ts'
-import { zoneRulesVersion } from '../process/index.ts'
-import { Retrier } from '../retrier/index.ts'
+import { DuelogError } from '../ground/errors/index.ts'
+import type { Logger } from '../ground/logging/index.ts'
+import { type Metrics, silentMetrics } from '../ground/metrics/index.ts'
+import type { Log, PartitionQueries, PartitionStores, Pauses, TargetTopics } from '../ground/ports/index.ts'
+import { zoneRulesVersion } from '../ground/process/index.ts'
+import { type Codecs, codecsWithoutRegistry } from '../log/kafka/index.ts'
 import { Scheduler } from '../scheduler/index.ts'
+import type { OwnerDirectory } from '../server/peers/index.ts'
+import { Executor, type GivenHandlers, type Hook, preparedHandlers } from '../worker/executor/index.ts'
+import { Retrier } from '../worker/retrier/index.ts'
 import type { HandlerCalls } from './handler-calls.ts'
-import { OwnerCalls } from './owner-calls.ts'
 import { type Brokers, Machine, type Member, type MemoryStore, memoryStore, simulatedLog } from './simulation/index.ts'
 
 export const prefix: string = settingsSchema.properties.DUELOG_TOPIC_PREFIX.default
@@ -24,7 +25,7 @@ export function codecs(): Codecs {
   sharedCodecs ??= codecsWithoutRegistry()
   return sharedCodecs
 }
-function metrics(): Metrics {
+export function metrics(): Metrics {
   sharedMetrics ??= silentMetrics()
   return sharedMetrics
 }
@@ -46,7 +47,7 @@ export interface SimulatedWorker extends SimulatedProcess {
   died: Promise<void>
 }
 
-export interface ProcessesOptions {
+interface ProcessesOptions {
   brokers: Brokers
   calls: HandlerCalls
   handlers: () => GivenHandlers
@@ -62,7 +63,7 @@ export interface ProcessesOptions {
 
 export class Processes {
   readonly #options: ProcessesOptions
-  readonly #logger: Logger
+  readonly logger: Logger
   readonly #disk = new Map<number, MemoryStore>()
   readonly #groups: Parameters<typeof simulatedLog>[2] = new Map()
   /** Those that run. */
@@ -70,12 +71,14 @@ export class Processes {
   readonly workers: SimulatedWorker[] = []
   readonly owner = new OwnerCalls()
   #scheduler: SimulatedProcess | undefined
+  /** Set before the first process starts. */
+  pauses: Pauses | undefined
   readonly #deaths = new Map<Machine, () => void>()
   #number = 0
 
   constructor(options: ProcessesOptions) {
     this.#options = options
-    this.#logger = options.logger ?? pino({ level: 'silent' })
+    this.logger = options.logger ?? pino({ level: 'silent' })
   }
 
   /** The readers of all processes that run. */
@@ -84,9 +87,10 @@ export class Processes {
   }
 
   /** A machine, and the log as a process on it sees it. */
-  machine(name: string): SimulatedProcess & { log: Log } {
+  machine(name: string): SimulatedProcess & { log: Log; instance: string } {
     const { brokers } = this.#options
-    const machine = new Machine(name, brokers.time)
+    const instance = `${name}@test:${++this.#number}:1`
+    const machine = new Machine(instance, brokers.time)
     const members: Member[] = []
     const log = simulatedLog(
       brokers,
@@ -97,23 +101,22 @@ export class Processes {
       () => {},
     )
     this.#all.push({ machine, members })
-    return { machine, members, log }
+    return { machine, members, log, instance }
   }
 
   /** Resolves once a scheduler fires: this one, or its successor if it dies before. */
   startScheduler(): Promise<void> {
-    const { machine, members, log } = this.machine('scheduler')
+    const { machine, members, log, instance } = this.machine('scheduler')
     const { brokers } = this.#options
     const scheduler = new Scheduler({
-      ...{ log, codecs: codecs(), names, prefix, instance: this.#instance('scheduler') },
-      ...{ clock: machine.clock, metrics: metrics(), logger: this.#logger },
+      ...{ log, codecs: codecs(), names, prefix, instance, pauses: this.pauses },
+      ...{ clock: machine.clock, metrics: metrics(), logger: this.logger },
       partitions: brokers.log.partitions,
       userData: () => null,
       stores: this.#stores(),
       zoneRules: zoneRulesVersion,
       // Everything happens exactly when it is due.
       ...{ leadMs: 0, leadMsMax: 0, lingerMs: 0 },
-      recordsRuns: false,
       idleTasks: false,
       tombstoneRetentionMs,
       targets: this.#targets(),
@@ -121,8 +124,8 @@ export class Processes {
       onFatal: (error) => this.#options.onFailure(error),
     })
     this.#scheduler = { machine, members }
-    this.owner.began({ queries: scheduler.queries, ready: scheduler.start().then(() => scheduler.ready()) })
-    return this.owner.ask(async () => {})
+    this.owner.began({ instance, queries: scheduler.queries, ready: scheduler.start().then(() => scheduler.ready()) })
+    return this.owner.ask(0, async () => {})
   }
 
   /** The scheduler dies, and another one starts; with an empty disk if the store is lost. */
@@ -135,20 +138,19 @@ export class Processes {
   }
 
   async startRetrier(): Promise<void> {
-    const { machine, log } = this.machine('retrier')
+    const { machine, log, instance } = this.machine('retrier')
     const { execution, event } = codecs()
-    const shared = { log, names, clock: machine.clock, metrics: metrics(), logger: this.#logger }
-    await new Retrier({ ...shared, instance: this.#instance('retrier'), codecs: { execution, event }, leadMs: 0 }).start()
+    const shared = { log, names, clock: machine.clock, metrics: metrics(), logger: this.logger }
+    await new Retrier({ ...shared, instance, codecs: { execution, event }, leadMs: 0 }).start()
   }
 
   async startWorker(pool: string, name: string): Promise<SimulatedWorker> {
     const { handlers, hooks, concurrency, calls } = this.#options
-    const instance = this.#instance(name)
-    const { machine, members, log } = this.machine(instance)
+    const { machine, members, log, instance } = this.machine(name)
     const executor = new Executor({
-      ...{ log, names, pool, concurrency, instance, drainMs },
-      ...{ clock: machine.clock, codecs: codecs(), metrics: metrics(), logger: this.#logger },
-      handlers: calls.counted(preparedHandlers(handlers(), hooks, this.#logger), machine),
+      ...{ log, names, pool, concurrency, instance, drainMs, pauses: this.pauses },
+      ...{ clock: machine.clock, codecs: codecs(), metrics: metrics(), logger: this.logger },
+      handlers: calls.counted(preparedHandlers(handlers(), hooks, this.logger), machine),
       leadMs: 0,
       reportLingerMs: 0,
     })
@@ -172,10 +174,6 @@ export class Processes {
     if (at >= 0) this.workers.splice(at, 1)
     this.#deaths.get(machine)?.()
     this.#deaths.delete(machine)
-  }
-
-  #instance(name: string): string {
-    return `${name}@test:${++this.#number}:1`
   }
 
   #stores(): PartitionStores {
@@ -204,5 +202,62 @@ export class Processes {
       seekPool: () => undefined,
       failed: async () => {},
     }
+  }
+}
+
+interface Owner {
+  /** name@host:pid:boot of its process. */
+  instance: string
+  queries: PartitionQueries
+  /** Resolves once it fires. */
+  ready: Promise<void>
+}
+
+const died = Symbol('died')
+
+class OwnerCalls implements OwnerDirectory {
+  #owner: Owner | undefined
+  readonly #open = new Set<() => void>()
+
+  /** A scheduler has started; it answers once it is ready. */
+  began(owner: Owner): void {
+    this.#owner = owner
+  }
+
+  /** The scheduler is dead. Its successor must have begun. */
+  ended(): void {
+    for (const end of this.#open) end()
+  }
+
+  async ask<Answer>(_partition: number, question: (queries: PartitionQueries) => Promise<Answer>): Promise<Answer> {
+    for (;;) {
+      if (this.#owner === undefined) throw new DuelogError('not-ready', 'The test system has not started.')
+      const { queries, ready } = this.#owner
+      const { promise, resolve } = Promise.withResolvers<typeof died>()
+      const end = (): void => resolve(died)
+      this.#open.add(end)
+      try {
+        const answer = await Promise.race([ready.then(() => question(queries)), promise])
+        if (answer !== died) return answer
+      } finally {
+        this.#open.delete(end)
+      }
+    }
+  }
+
+  async askAny<Answer>(partition: number, question: (queries: PartitionQueries) => Promise<Answer>) {
+    return { answer: await this.ask(partition, question), stale: null }
+  }
+
+  hasCopy = (): boolean => false
+  standbys = async () => new Map<number, never>()
+  problem = async (): Promise<undefined> => undefined
+  remoteCounts = async () => []
+
+  views() {
+    return this.ask(0, async (queries) => {
+      const instance = this.#owner?.instance ?? null
+      return queries.partitions().map((view) => ({ ...view, instance, url: null }))
+    })
   }
 }

@@ -1,6 +1,6 @@
 /** Sleeps in virtual time, of handlers and of tests. */
-import { checkSignal } from '../client/index.ts'
-import { callOptions, DuelogError } from '../errors/index.ts'
+import { checkSignal } from '../clients/client/index.ts'
+import { callOptions, DuelogError } from '../ground/errors/index.ts'
 import type { HandlerCalls } from './handler-calls.ts'
 import type { ManualClock } from './simulation/index.ts'
 

@@ -1,22 +1,13 @@
 /** What a test does to the processes of its system: workers that start, stop, crash or are cut off, and owners that crash. */
-import type { JobState } from '../../schemas/index.ts'
 import { quoted } from '../../streams/text/index.ts'
-import { checkedId } from '../client/index.ts'
-import { callOptions, DuelogError } from '../errors/index.ts'
+import { partitionOf } from '../../streams/topics/index.ts'
+import { checkedId } from '../clients/client/index.ts'
+import { callOptions, DuelogError } from '../ground/errors/index.ts'
+import type { ActiveRunView } from '../ground/ports/index.ts'
 import type { Driver } from './driver.ts'
 import type { HandlerCalls } from './handler-calls.ts'
 import type { Processes, SimulatedWorker } from './processes.ts'
-import type { RunHistory } from './run-history.ts'
 import type { ManualClock } from './simulation/index.ts'
-
-/** A worker of a test system. */
-export interface TestWorker {
-  /** As in `worker` of a run: name@host:pid:boot. */
-  name: string
-  pool: string
-  /** Handlers that run now. */
-  running: number
-}
 
 /** A lost lease is noticed at the latest this long after its end, in ms. */
 const noticedMs = 60_000
@@ -28,9 +19,9 @@ export interface WorkerFaultsParts {
   calls: HandlerCalls
   clock: ManualClock
   processes: Processes
-  history: RunHistory
+  partitions: number
   pools: readonly string[]
-  started: () => Promise<void>
+  started: () => Promise<unknown>
 }
 
 export class WorkerFaults {
@@ -38,12 +29,6 @@ export class WorkerFaults {
 
   constructor(parts: WorkerFaultsParts) {
     this.#parts = parts
-  }
-
-  list(): TestWorker[] {
-    return this.#parts.processes.workers.map(({ instance: name, pool, executor }) => {
-      return { name, pool, running: executor.current().running.length }
-    })
   }
 
   async start(options: { pool?: string; name?: string } | undefined): Promise<string> {
@@ -99,16 +84,23 @@ export class WorkerFaults {
    * No other worker replaces it: it would begin what the cut off worker has not committed yet a second time, and renew the lease.
    */
   async loseLease(jobId: string): Promise<void> {
-    const { driver, calls, processes, history, started } = this.#parts
+    const { driver, calls, processes, partitions, started } = this.#parts
     checkedId(jobId)
     if (calls.isInside)
       throw refused('A handler cannot lose its own lease, because time passes until it is lost. Call loseLease in the test.')
     await started()
-    const run = history.state(jobId)?.active.find(({ status }) => status === 'RUNNING')
-    const worker = processes.workers.find(({ instance }) => instance === run?.worker)
+    const partition = partitionOf(jobId, partitions)
+    const workers = [...processes.workers]
+    const running = async (): Promise<ActiveRunView[]> => {
+      const job = await processes.owner.ask(partition, (owner) => owner.job(partition, jobId))
+      return job?.active.filter(({ status }) => status === 'RUNNING') ?? []
+    }
+    const [run] = await running()
+    const worker = workers.find(({ instance }) => instance === run?.worker)
     if (run === undefined || worker === undefined)
       throw refused(`No run of job ${JSON.stringify(jobId)} is running, so none has a lease to lose.`)
-    const isLost = (): boolean => !hasLease(history.state(jobId), run)
+    const isLost = async (): Promise<boolean> =>
+      !(await running()).some(({ runNo, attempt }) => runNo === run.runNo && attempt === run.attempt)
     worker.machine.clock.stopped = true
     try {
       if (!(await driver.until(isLost, run.leaseMs + noticedMs)))
@@ -139,12 +131,6 @@ export class WorkerFaults {
     const names = workers.map(({ instance }) => instance).join(', ') || 'none'
     throw refused(`There is no worker${name === undefined ? '' : ` ${quoted(name)}`}; there are: ${names}.`)
   }
-}
-
-type LeasedRun = JobState['active'][number]
-
-function hasLease(state: JobState | undefined, { runNo, attempt }: LeasedRun): boolean {
-  return state?.active.some((run) => run.runNo === runNo && run.attempt === attempt && run.status === 'RUNNING') === true
 }
 
 function checkBoolean(what: string, value: unknown): void {

@@ -152,6 +152,6 @@ function isDeleted(records: readonly JobsRecord[], at: number): boolean {
 
 /** The run that a follow-up command comes from (streams/runs/finish.ts). */
 export function followUpOf(commandId: string): { jobId: string; runNo: number; life: string } | undefined {
-  const [, jobId, runNo, life = ''] = /^after:(.+)\/(\d+)(?:@([^/]*))?$/s.exec(commandId) ?? []
+  const [, jobId, runNo, life = ''] = /^after:(.+)\/(\d+)@([^/]*)$/s.exec(commandId) ?? []
   return jobId === undefined ? undefined : { jobId, runNo: Number(runNo), life }
 }

@@ -9,5 +9,12 @@ export {
   type LoggedJob,
   type SourceJob,
 } from './captured-job.ts'
-export { mergedStarts } from './merged-limits.ts'
-export { type BackedUpJob, firstOffset, type KeyUse, type RestoredJob, restoredHeaders, restoredJob } from './restored-job.ts'
+export {
+  type BackedUpJob,
+  firstOffset,
+  type KeyUse,
+  mergedStarts,
+  type RestoredJob,
+  restoredHeaders,
+  restoredJob,
+} from './restored-job.ts'

@@ -2,7 +2,7 @@
  * A job of a backup as it is written to other logs. Its definition has another offset there, and nothing that workers or delay topics hold
  * comes with it.
  */
-import type { ActiveRun, Execution, ExecutionEvent, FinishedRun, JobState } from '../../schemas/index.ts'
+import type { ActiveRun, Execution, ExecutionEvent, FinishedRun, JobState, KeyStarts } from '../../schemas/index.ts'
 import {
   type Job,
   type KnownDefinition,
@@ -10,9 +10,12 @@ import {
   onlyOverHeaders,
   onlyOverOf,
   pristineState,
+  StartTimes,
   slotKeysOf,
   slotLimitOf,
   slotUse,
+  startsEntry,
+  startsOf,
   waitsForHandler,
   waitsForPool,
 } from '../state/index.ts'
@@ -96,7 +99,7 @@ export function restoredHeaders(
 }
 
 function withOffset(run: FinishedRun, offsetOf: (specOffset: number) => number): FinishedRun {
-  return run.specOffset === null ? run : { ...run, specOffset: offsetOf(run.specOffset) }
+  return { ...run, specOffset: offsetOf(run.specOffset) }
 }
 
 function restoredState(
@@ -145,4 +148,14 @@ function usesOf(state: JobState | undefined, definition: KnownDefinition | undef
     if (run === undefined || use.held + use.waiting === 0) return []
     return [{ key, ...use, limit: slotLimitOf(definition?.spec, run) }]
   })
+}
+
+/** Starts under one key from several partitions. A rate that all of them together have used up gives no start before its window is over. */
+export function mergedStarts(all: readonly KeyStarts[]): KeyStarts {
+  const each = all.map(startsOf)
+  const times = each.flatMap((starts) => [...starts.times]).sort((a, b) => a - b)
+  const limit = Math.max(...each.map((starts) => starts.limit))
+  const perMs = Math.max(...each.map((starts) => starts.perMs))
+  const givenAt = Math.max(...each.map((starts) => starts.givenAt))
+  return startsEntry({ times: StartTimes.of(times.slice(-limit)), limit, perMs, givenAt })
 }

@@ -1,13 +1,18 @@
 /** Job definitions: their JSON, defaults and rules. */
-export { completeCommand, completeDefinition } from './defaults.ts'
-export { definitionFromJson, definitionToJson } from './definition-json.ts'
-export { isPayloadTooLarge, limitChecker } from './field-limits.ts'
-export { isJsonType, jsonOfValue, readPayload, valueOrText, writePayload } from './payload-json.ts'
-export { previewOf, type ScheduleFire, type SchedulePreview } from './preview.ts'
+
+export { handlerNameProblem, isPoolName, poolNameLimit } from './cross-field-rules.ts'
+export { completeCommand, completeDefinition, withoutDefaults } from './defaults.ts'
+export {
+  definitionFromJson,
+  definitionToJson,
+  isJsonType,
+  jsonOfValue,
+  readPayload,
+  valueOrText,
+  writePayload,
+} from './definition-json.ts'
+export { definitionWarnings, previewOf, type ScheduleFire, type SchedulePreview } from './preview.ts'
 export { bytesOfBase64, isObject, recordWriter, textOrBase64 } from './record-json.ts'
 export { noOccurrenceProblem } from './schedule-rules.ts'
-export { handlerNameProblem, isPoolName, poolNameLimit } from './target-rules.ts'
-export { jobIdBytesMax, validateCommand, validateDefinition, validateJobId } from './validate.ts'
-export { definitionWarnings } from './warnings.ts'
-export { withoutDefaults } from './without-defaults.ts'
+export { isPayloadTooLarge, jobIdBytesMax, limitChecker, validateCommand, validateDefinition, validateJobId } from './validate.ts'
 export { withoutEffect } from './without-effect.ts'

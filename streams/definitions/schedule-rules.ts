@@ -121,7 +121,7 @@ function addWindowProblems({ schedule, startAt, endAt }: JobDefinition, problems
   }
 }
 
-/** With from END the interval is not known; with a calendar each distance is its own limit (streams/schedules/jitter.ts). */
+/** With from END the interval is not known; with a calendar each distance is its own limit (streams/schedules/next-fire.ts). */
 function addJitterProblem({ schedule: { everyMs, from }, jitterMs }: JobDefinition, problems: Problem[]): void {
   if (everyMs === null || from === 'END' || jitterMs < everyMs) return
   const limit = `less than schedule.everyMs, ${everyMs} ms`

@@ -4,6 +4,7 @@
  */
 import { type JobDefinition, jobDefinitionSchema } from '../../schemas/index.ts'
 import { cronRecurrence, namesEveryHour, rruleOf, zoneOf } from '../schedules/index.ts'
+import { isByOwner } from '../targets/index.ts'
 import { contradiction, type Problem, quoted } from '../text/index.ts'
 import { shownPriority } from '../topics/index.ts'
 
@@ -38,7 +39,7 @@ export const withoutEffect: readonly WithoutEffect[] = [
     when: 'with target.topic',
     why: 'the owner writes the record itself, without a worker',
     instead: leaveOut,
-    holds: ({ target }) => target.topic !== null,
+    holds: ({ target }) => isByOwner(target),
   },
   {
     fields: ['contentType'],
@@ -53,20 +54,6 @@ export const withoutEffect: readonly WithoutEffect[] = [
     why: 'there is no second attempt',
     instead: 'leave it out, or allow 2 attempts or more',
     holds: ({ retry }) => retry.maxAttempts === 1,
-  },
-  {
-    fields: ['leaseMs'],
-    when: 'with trackRuns false',
-    why: 'a run that is not tracked has no lease',
-    instead: leaveOut,
-    holds: ({ trackRuns }) => !trackRuns,
-  },
-  {
-    fields: ['retainFailedMs'],
-    when: 'with trackRuns false without rateLimit',
-    why: 'the owner does not learn that a run failed',
-    instead: 'leave it out; retainCompletedMs applies',
-    holds: ({ trackRuns, rateLimit }) => !trackRuns && rateLimit === null,
   },
   {
     fields: ['catchUpMax'],
@@ -170,7 +157,7 @@ function defaultOf(path: string): unknown {
 }
 
 /** Compares JSON values. The codec's records have a prototype of their own. */
-function isSame(value: unknown, other: unknown): boolean {
+export function isSame(value: unknown, other: unknown): boolean {
   if (typeof value !== 'object' || typeof other !== 'object' || value === null || other === null) return value === other
   const names = Object.keys(value)
   return (

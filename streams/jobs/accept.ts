@@ -32,8 +32,7 @@ import {
   timerKind,
   timesHash,
 } from '../state/index.ts'
-import { invalidateWithoutOccurrence } from './no-occurrence.ts'
-import { suspend, targetProblem } from './recheck.ts'
+import { invalidateWithoutOccurrence, suspend, targetProblem } from './recheck.ts'
 
 export function acceptDefinition(draft: Decision, input: Extract<Input, { kind: 'definition' }>, context: Context): void {
   const { definition, decided = false, onlyOver } = input
@@ -255,8 +254,7 @@ function isOutdated(
   // The tombstone removes the record of a definition that was never in force.
   if (definition === undefined) return false
   const deleteAt = state?.deleteAt ?? null
-  // Tombstones of earlier versions lack the time.
-  return deleteAt === null || (observedDeleteAt !== undefined && observedDeleteAt !== deleteAt) || (state?.active.length ?? 0) > 0
+  return deleteAt === null || observedDeleteAt !== deleteAt || (state?.active.length ?? 0) > 0
 }
 
 /**

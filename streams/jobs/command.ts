@@ -103,19 +103,13 @@ function carryOut(draft: Decision, command: JobCommand, context: Context): void 
       if (command.runNo === null && command.from !== null) return skipNext(draft, command, context)
       const run = state.active.find(({ runNo }) => runNo === command.runNo)
       if (run !== undefined) return cancelRun(draft, run, 'command', context)
-      return refuseCommand(draft, command, noRunReason(draft, command.runNo), context.now)
+      return refuseCommand(draft, command, 'no-such-run', context.now)
     }
     case 'REDRIVE':
       return redrive(draft, command, context)
     case 'BACKFILL':
       return beginBackfill(draft, command, context)
   }
-}
-
-/** Why a run that is not active cannot be cancelled. */
-function noRunReason({ job: { definition, state } }: Decision, runNo: number | null): string {
-  const left = definition?.spec?.trackRuns === false && runNo !== null && runNo >= 1 && runNo <= (state?.runNo ?? 0)
-  return left ? 'not-tracked' : 'no-such-run'
 }
 
 /** Cancels the job: nothing runs any more. A new definition revives it. */

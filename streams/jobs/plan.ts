@@ -32,13 +32,13 @@ export interface JobPlan {
 }
 
 /** Filter for the JSON of a definition that the caller may see. Redacted parts of both sides are not compared. */
-export type Sight = (definition: Record<string, unknown>) => Record<string, unknown>
+export type Redact = (definition: Record<string, unknown>) => Record<string, unknown>
 
 /** `job` is the present job; the bytes of its definition are not used. The definition must be valid. */
-export function planJob(job: Job, next: JobDefinition, range: PlanRange, sight: Sight = (definition) => definition): JobPlan {
+export function planJob(job: Job, next: JobDefinition, range: PlanRange, redact: Redact = (definition) => definition): JobPlan {
   const before = timesAhead(job, range)
   const spec = job.definition?.spec
-  const changed = spec === undefined ? [] : changedFields(spec, next, sight)
+  const changed = spec === undefined ? [] : changedFields(spec, next, redact)
   if (spec !== undefined && changed.length === 0) {
     return { action: 'UNCHANGED', changed, reason: null, fires: compareTimes(before, before, range) }
   }
@@ -65,8 +65,8 @@ const undisturbed = {
 }
 
 /** Payloads differ if their bytes do, because white space also reaches handlers and topics. */
-function changedFields(old: JobDefinition, next: JobDefinition, sight: Sight): string[] {
-  const [left, right] = [sight(definitionToJson(old)), sight(definitionToJson(next))]
+function changedFields(old: JobDefinition, next: JobDefinition, redact: Redact): string[] {
+  const [left, right] = [redact(definitionToJson(old)), redact(definitionToJson(next))]
   const names = new Set([...Object.keys(left), ...Object.keys(right)])
   return [...names].filter((name) => writeJson(left[name]) !== writeJson(right[name]))
 }

@@ -1,11 +1,12 @@
 /**
- * Recheck of a missing target. A job whose topic cannot be written to, or whose pool has no topics, is INVALID until they exist. Whether a
- * topic exists does not follow from any log of Duelog, so both changes are logged states. The next time is frozen as for a paused job.
+ * Valid definitions whose jobs are INVALID: without an occurrence, or without their target. A job whose topic cannot be written to, or whose
+ * pool has no topics, is INVALID until they exist; that is checked again. Whether a topic exists does not follow from any log of Duelog, so
+ * both changes are logged states. The next time is frozen as for a paused job.
  */
+import { noOccurrenceProblem } from '../definitions/index.ts'
 import { completeIfDone, goOnWithBackfill, startQueued, topicRecord } from '../runs/index.ts'
 import { type Context, type Decision, type KnownDefinition, lifeOf, patchState, type Timer } from '../state/index.ts'
 import { recordBytes } from '../topics/index.ts'
-import { invalidateWithoutOccurrence } from './no-occurrence.ts'
 
 /** The next check comes after a wait as long as the age of the definition. So a topic that is created with its job is found soon, and one that is never created costs little. */
 const recheckMsMin = 5_000
@@ -49,7 +50,7 @@ export function recheckTarget(draft: Decision, timer: Timer, context: Context): 
   goOn(draft, definition, context)
 }
 
-/** The job is what it would have been with its target there from the start. */
+/** Leaves the job in the state that it would have if its target had existed when it was defined. */
 function goOn(draft: Decision, definition: KnownDefinition, context: Context): void {
   const isPaused = definition.spec?.paused === true || draft.job.state?.pausedByCommand === true
   const status = isPaused ? 'PAUSED' : 'ACTIVE'
@@ -58,4 +59,15 @@ function goOn(draft: Decision, definition: KnownDefinition, context: Context): v
   startQueued(draft, context)
   goOnWithBackfill(draft, context)
   completeIfDone(draft, context.now)
+}
+
+/** Whether the definition can never have an occurrence from its anchor. The job is then INVALID with a reason, and not silently COMPLETED. */
+export function invalidateWithoutOccurrence(draft: Decision, { spec }: KnownDefinition): boolean {
+  const { state } = draft.job
+  if (spec === undefined || state === undefined || state.nextFireAt !== null) return false
+  const reason = noOccurrenceProblem(spec, state.anchorAt)?.message
+  if (reason === undefined) return false
+  draft.notes.push({ kind: 'invalid', reason })
+  patchState(draft, { status: 'INVALID', reason })
+  return true
 }

@@ -32,14 +32,13 @@ import {
   waitsForTopic,
   waitsForWorker,
 } from '../state/index.ts'
-import { attemptErrorOf, withAttemptError } from './attempt-errors.ts'
-import { retryDelayMaxMs, retryDelayMs, tierFor } from './backoff.ts'
 import { executionOf, leadMsLimit, mayBeEarly } from './dispatch.ts'
 import { finishRun } from './finish.ts'
 import { beginAttempt, beginReserved } from './gate.ts'
 import { checkHandler, followWorkers, handlerMissed, saysHandlerMissing } from './missing-handler.ts'
 import { checkPool, missedByPause } from './paused-pool.ts'
 import { followNamed, redeliver } from './redelivery.ts'
+import { attemptErrorOf, retryDelayMaxMs, retryDelayMs, tierFor, withAttemptError } from './retries.ts'
 import { keepSnapshot } from './snapshots.ts'
 import { checkTopic } from './topic-wait.ts'
 
@@ -131,7 +130,7 @@ export function applyRunTimer(draft: Decision, timer: Timer, context: Context): 
   const run = draft.job.state?.active.find((candidate) => candidate.runNo === timer.runNo)
   if (run === undefined) return
   switch (timer.kind) {
-    case timerKind.retryResidue:
+    case timerKind.retry:
       if (run.status !== 'RETRY_WAIT') return
       // Only its first check follows from the state. Others that are not needed any more do no harm: the next one is the same timer.
       if (waitsForHandler(run)) return checkHandler(draft, run, timer, context)
@@ -183,8 +182,6 @@ function checkStart(draft: Decision, run: ActiveRun, timer: Timer, context: Cont
   if (until > context.now) {
     // The clock was set back since the timer was taken, or the timer is that of an earlier attempt.
     if (timer.dueAt === until) draft.deferUntil = until
-    // The timer was written by a version without the grace period.
-    else if (timer.dueAt === run.startDeadlineAt) draft.extraTimers.push({ ...timer, dueAt: until })
     return
   }
   // A run that waits for a slot or a start has no worker that could report.
@@ -239,7 +236,8 @@ function failAttempt(draft: Decision, run: ActiveRun, error: RunErrorInput | Run
     ...nextAttempt(draft, run, dueAt),
     status: 'RETRY_WAIT',
     startedAt: null,
-    parked: tier === undefined,
+    // The end of its tier is the end of its backoff, or the time index ends the wait.
+    parked: tier?.delayMs !== delayMs,
     worker: null,
     ...{ handlerMissingAt: null, poolPausedAt: null, routedTo: null, tellAt: null },
   })

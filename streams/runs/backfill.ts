@@ -2,8 +2,8 @@
 import type { JobCommand, JobDefinition, JobState } from '../../schemas/index.ts'
 import { nextFireUnbounded } from '../schedules/index.ts'
 import { type Context, type Decision, patchState, pristineState, refuse, refuseCommand } from '../state/index.ts'
-import { completeIfDone, isOver } from './completion.ts'
-import { startRun } from './start.ts'
+import { isByOwner } from '../targets/index.ts'
+import { completeIfDone, isOver, startRun } from './start.ts'
 
 /** Bytes of the runs that one step begins; at least one run. The others begin when these end. */
 export const backfillBytesMax = 4 * 1024 * 1024
@@ -83,10 +83,7 @@ export const isDue = ({ status, nextFireAt, nextDueAt }: JobState, now: number):
   status === 'ACTIVE' && nextFireAt !== null && (nextDueAt ?? nextFireAt) <= now
 
 /** Why the job allows no backfill: its runs end in the step that makes them, so they cannot be limited to a few at a time. */
-function unfitFor({ target, trackRuns }: JobDefinition): string | undefined {
-  if (target.topic !== null) return 'topic-target'
-  return trackRuns ? undefined : 'not-tracked-backfill'
-}
+const unfitFor = ({ target }: JobDefinition): string | undefined => (isByOwner(target) ? 'topic-target' : undefined)
 
 export interface BackfillCount {
   occurrences: number

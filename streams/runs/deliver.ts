@@ -1,12 +1,9 @@
 /**
- * Runs that end in the step that dispatches them.
- *
- * A run whose target is a topic: the owner writes the record itself, in the transaction that records the run as SUCCEEDED.
+ * Runs that end in the step that dispatches them: those whose target is a topic. The owner writes the record itself, in the
+ * transaction that records the run as SUCCEEDED.
  *
  * A topic that cannot be written to now would fail the whole transaction. So the run waits outside of it, with the reason (topic-wait.ts),
  * until its start deadline. Then it is EXPIRED. The job continues.
- *
- * A run that is not tracked: no report of it arrives after its dispatch, so it stays DISPATCHED.
  */
 import type { ActiveRun, Execution, TopicTarget } from '../../schemas/index.ts'
 import type { Context, Decision } from '../state/index.ts'
@@ -22,12 +19,7 @@ export function endRunsOfStep(draft: Decision, context: Context): void {
     if (run === undefined) continue
     const execution = executionOf(draft.job, run, context.now)
     if (execution.topicTarget !== null) deliver(draft, run, execution, execution.topicTarget, context)
-    else finishUntracked(draft, run, context)
   }
-}
-
-function finishUntracked(draft: Decision, run: ActiveRun, context: Context): void {
-  finishRun(draft, run, { status: 'DISPATCHED', finishedAt: context.now }, context)
 }
 
 function deliver(draft: Decision, run: ActiveRun, execution: Execution, place: TopicTarget, context: Context): void {

@@ -1,6 +1,8 @@
-/** Dispatch of a run: the record that a worker reads. */
-import type { ActiveRun, Execution, Target } from '../../schemas/index.ts'
+/** Dispatch of a run: the record that a worker reads, what is still known of it later, and whether an owner can have written it. */
+import type { ActiveRun, Execution, FinishedRun } from '../../schemas/index.ts'
+import { validateJobId } from '../definitions/index.ts'
 import { type Context, type Decision, type Job, patchRun } from '../state/index.ts'
+import { handlerOf } from '../targets/index.ts'
 import { priorityOf, wordOf } from '../topics/index.ts'
 import { chosenOf, routeOf, startDeadlineOf, waits } from './routing.ts'
 import { snapshotNoOf } from './snapshots.ts'
@@ -32,7 +34,7 @@ export function executionOf(job: Job, run: ExecutedRun, dispatchedAt: number): E
     attempt: run.attempt,
     life: job.state?.life ?? '',
     specOffset: run.specOffset,
-    handler: kept?.handler ?? (spec === undefined ? '' : handlerOf(spec.target)),
+    handler: kept?.handler ?? (spec === undefined ? null : handlerOf(spec.target)) ?? '',
     scheduledFor: run.scheduledFor,
     dueAt: run.dueAt,
     dispatchedAt,
@@ -48,12 +50,14 @@ export function executionOf(job: Job, run: ExecutedRun, dispatchedAt: number): E
     leaseMs: run.leaseMs,
     startDeadlineAt: run.startDeadlineAt,
     pinTo: kept !== undefined ? kept.pinTo : (spec?.pinTo ?? null),
-    tracked: kept?.tracked ?? spec?.trackRuns ?? true,
     httpTarget: kept !== undefined ? kept.httpTarget : (spec?.target.http ?? null),
     topicTarget: kept !== undefined ? kept.topicTarget : (spec?.target.topic ?? null),
     cause: kept?.cause ?? null,
   }
 }
+
+/** The fields of an Execution that hold its target besides the handler, empty. */
+export const noTarget = { httpTarget: null, topicTarget: null } satisfies Partial<Execution>
 
 /** The identity of an attempt without payload, headers and target: these may be unreadable, or refused by the log. Never throws. */
 export function bareExecution(job: Job, run: ActiveRun): Execution {
@@ -63,18 +67,13 @@ export function bareExecution(job: Job, run: ActiveRun): Execution {
   const given = isLost
     ? executionOf({ ...job, definition: undefined }, { ...run, snapshot: false }, run.dispatchedAt)
     : executionOf(job, run, run.dispatchedAt)
-  return { ...given, payload: null, contentType: null, headers: {}, httpTarget: null, topicTarget: null, cause: null }
+  return { ...given, payload: null, contentType: null, headers: {}, ...noTarget, cause: null }
 }
 
 /** Whether a run may be dispatched before it is due. A worker keeps such a run until then. A record in a target topic is written when it is due. */
 export const mayBeEarly = (job: Job, run: ActiveRun): boolean => executionOf(job, run, run.dispatchedAt).topicTarget === null
 
-/** The built-in handler that makes the requests of http targets. */
-export const httpHandlerName = 'http'
-
-const handlerOf = ({ handler, http }: Target): string => handler ?? (http === null ? '' : httpHandlerName)
-
-/** Whether a run is too early for the usual lane, and would be behind later runs in the ahead lane, which is read in order. */
+/** Whether a run is too early for the usual topic, and would be behind later runs in the ahead topic, which is read in order. */
 export const overtaken = (dueAt: number, { now, leadMs, aheadFrom }: Context): boolean =>
   dueAt - now > leadMs && dueAt < aheadFrom
 
@@ -119,8 +118,61 @@ export function dispatch(draft: Decision, run: ActiveRun, context: Context): voi
     worker: null,
   })
   const execution = executionOf(draft.job, dispatched, now)
-  // A run for one worker is sent in another topic, which has no ahead lane.
+  // A run for one worker is sent in another topic, which has no ahead topic.
   const ahead = to === null && run.dueAt - now > context.leadMs
   draft.out.push({ kind: 'dispatch', execution, ahead, to })
-  if (!execution.tracked) draft.endingRuns.push(run.runNo)
 }
+
+/**
+ * Check whether an owner can have written a record of an attempt. Every client with the right to write can write to the topics, and no
+ * record may stop its reader. Ids become keys and reports, so they must be valid there.
+ */
+
+/** Longest value that is decoded. An owner writes at most a megabyte, but a compressed batch can hold more. */
+export const valueBytesMax = 2 * 1024 * 1024
+const wordCharsMax = 255
+
+/** The problem of an execution, or undefined. */
+export function executionProblem({ jobId, runNo, attempt, life, handler, pool, dueAt }: Execution): string | undefined {
+  const problem = validateJobId(jobId)
+  if (problem !== undefined) return problem.message
+  if (!(runNo >= 1 && attempt >= 1)) return `Run ${runNo}, attempt ${attempt}: both begin with 1.`
+  if (!Number.isSafeInteger(dueAt)) return `The time ${dueAt} is none.`
+  if (Math.max(life.length, handler.length, pool.length) > wordCharsMax) return `A name has more than ${wordCharsMax} characters.`
+  return undefined
+}
+
+/** Why the value of a record is not decoded, or undefined. */
+export function sizeProblem(value: Buffer): string | undefined {
+  return value.length <= valueBytesMax ? undefined : `The value has ${value.length} bytes; at most ${valueBytesMax}.`
+}
+
+/** The input of a run, as far as it is still known: of an active run, of a dead run, or of an ended run whose definition is in force. */
+
+/** Undefined: it is not kept. The snapshot of the run must be loaded. */
+export function runInputOf(job: Job, finished: readonly FinishedRun[], runNo: number): Execution | undefined {
+  const run = job.state?.active.find((candidate) => candidate.runNo === runNo)
+  if (run !== undefined) {
+    const snapshotNo = snapshotNoOf(run)
+    if (snapshotNo === undefined ? job.definition?.spec === undefined : !job.snapshots?.has(snapshotNo)) return undefined
+    return executionOf(job, run, run.dispatchedAt)
+  }
+  if (job.state?.deadRuns.includes(runNo)) return job.snapshots?.get(runNo)
+  const ended = finished.find((candidate) => candidate.runNo === runNo)
+  if (ended === undefined || !hasInputOfDefinition(job, ended)) return undefined
+  return executionOf(job, executedRunOf(job, ended), ended.dispatchedAt)
+}
+
+function executedRunOf(
+  { definition }: Job,
+  { runNo, attempts: attempt, scheduledFor, trigger, dueAt, specOffset }: FinishedRun,
+): ExecutedRun {
+  const { attemptTimeoutMs = 0, leaseMs = 0, startDeadlineMs = 0 } = definition?.spec ?? {}
+  return {
+    ...{ runNo, attempt, scheduledFor, trigger, dueAt, specOffset, snapshot: false, snapshotRunNo: null },
+    ...{ attemptTimeoutMs, leaseMs, startDeadlineAt: dueAt + startDeadlineMs },
+  }
+}
+
+const hasInputOfDefinition = ({ definition }: Job, { specOffset, hasOwnInput }: FinishedRun): boolean =>
+  definition?.spec !== undefined && definition.offset === specOffset && !hasOwnInput

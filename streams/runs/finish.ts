@@ -1,20 +1,16 @@
 /** The end of a run: its record, the counters of the job, and the next steps of the job. */
 import type { ActiveRun, Cause, FinishedRun, JobState, RunStatus } from '../../schemas/index.ts'
-import { hiddenHash } from '../hashing/index.ts'
 import { nextFireAfterEnd } from '../schedules/index.ts'
 import { type Context, type Decision, patchState, pristineState, refuse, runNameOf } from '../state/index.ts'
+import { hiddenHash } from '../text/index.ts'
 import { goOnWithBackfill } from './backfill.ts'
 import { triggerFollowers } from './chain.ts'
-import { completeIfDone } from './completion.ts'
-import { deadRunsKept, endKept } from './dead-runs.ts'
-import { endedRunOf } from './ended-run.ts'
+import { deadRunsKept, endedRunOf, endKept, unstartedAtEnd } from './ended-run.ts'
 import { dropDeadSnapshot, dropSnapshot, hasOwnInput } from './snapshots.ts'
-import { startQueued } from './start.ts'
-import { unstartedAtEnd } from './started-attempts.ts'
+import { completeIfDone, startQueued } from './start.ts'
 
 export interface Ending {
-  /** DISPATCHED: its definition has trackRuns false, so its end is not reported. */
-  status: Extract<RunStatus, 'SUCCEEDED' | 'DEAD' | 'EXPIRED' | 'CANCELLED' | 'DISPATCHED'>
+  status: Extract<RunStatus, 'SUCCEEDED' | 'DEAD' | 'EXPIRED' | 'CANCELLED'>
   finishedAt: number
   startedAt?: number | null
   worker?: string | null
@@ -59,7 +55,7 @@ export function finishRun(draft: Decision, run: ActiveRun, ending: Ending, conte
   })
   dropSnapshot(draft, run)
   for (const runNo of dropped) dropDeadSnapshot(draft, runNo)
-  if (ending.status !== 'SUCCEEDED' && ending.status !== 'DISPATCHED') {
+  if (ending.status !== 'SUCCEEDED') {
     const { status: what, finishedAt: at, reason = 'attempts' } = ending
     refuse(draft, { at, what, reason, scheduledFor: run.scheduledFor, runNo: run.runNo })
   }
@@ -121,7 +117,6 @@ function hiddenHashOf({ job: { definition } }: Decision, { specOffset, trigger }
 
 function countersOf({ succeeded, failed, cancelled }: JobState, status: Ending['status']): Partial<JobState> {
   if (status === 'SUCCEEDED') return { succeeded: succeeded + 1 }
-  if (status === 'DISPATCHED') return {}
   return status === 'CANCELLED' ? { cancelled: cancelled + 1 } : { failed: failed + 1 }
 }
 

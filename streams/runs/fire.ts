@@ -4,7 +4,7 @@
  * The next time is computed from this nominal time and the definition, never from the result of the run. So no failure can stop a
  * recurring job, and lateness does not add up.
  */
-import type { ActiveRun, JobDefinition, JobState } from '../../schemas/index.ts'
+import type { ActiveRun, JobCommand, JobDefinition, JobState } from '../../schemas/index.ts'
 import {
   countFires,
   decidedTime,
@@ -21,15 +21,16 @@ import {
   patchState,
   pristineState,
   refuse,
+  refuseCommand,
   type SkipReason,
   skip,
   type Timer,
 } from '../state/index.ts'
+import { isByOwner } from '../targets/index.ts'
 import { goOnWithBackfill } from './backfill.ts'
-import { completeIfDone, isOver } from './completion.ts'
 import { overtaken } from './dispatch.ts'
 import { cancelRun } from './finish.ts'
-import { startRun } from './start.ts'
+import { completeIfDone, isOver, startRun } from './start.ts'
 import { moveNextFire, type NextFire } from './zone-change.ts'
 
 /** Range of a calendar that one step counts, because counting takes time for each day. Further steps count the rest. An interval needs no limit. */
@@ -51,7 +52,7 @@ export function fire(draft: Decision, timer: Timer, context: Context): void {
   if (nominal === undefined) return settle(draft, context)
   const dueAt = dueAtOf(spec, state.anchorAt, draft.job.id, nominal)
   const refusal = overlapRefusal(spec, state)
-  if (context.now < dueAt && (refusal !== undefined || spec.target.topic !== null)) {
+  if (context.now < dueAt && (refusal !== undefined || isByOwner(spec.target))) {
     // If it were judged early, an active run that may end before the due time would refuse it. And a record in a target topic cannot be
     // held until it is due (dispatch.ts, mayBeEarly).
     draft.deferUntil = dueAt
@@ -205,4 +206,21 @@ function firstToRun(jobId: string, spec: JobDefinition, anchorAt: number, due: n
   const latest = latestDue(spec, anchorAt, jobId, due - 1, now) ?? due
   if (spec.catchUp === 'LATEST') return latest
   return nthLatestFire(spec, anchorAt, due - 1, latest, spec.catchUpMax) ?? due
+}
+
+/** Skips the next occurrence, which the command names by its nominal time. The schedule goes on with the one after it. */
+export function skipNext(draft: Decision, command: JobCommand, context: Context): void {
+  const spec = draft.job.definition?.spec
+  const state = draft.job.state ?? pristineState(draft.job)
+  const nominal = state.nextFireAt
+  const reason = spec === undefined ? 'invalid-definition' : nominal !== command.from ? 'not-the-next' : ''
+  if (spec === undefined || nominal === null || reason !== '') return refuseCommand(draft, command, reason, context.now)
+  const { everyMs, from } = spec.schedule
+  // Without a run there is no end to count from.
+  const isFromEnd = everyMs !== null && from === 'END'
+  const nextFireAt = isFromEnd ? nextFireAfterEnd(spec, nominal) : nextFire(spec, state.anchorAt, nominal)
+  patchState(draft, { nextFireAt, decidedFor: decidedTime(spec, nominal), waiting: false })
+  skip(draft, 'command', 1, { at: context.now, scheduledFor: nominal })
+  goOnWithBackfill(draft, context)
+  completeIfDone(draft, context.now)
 }

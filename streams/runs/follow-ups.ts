@@ -8,11 +8,10 @@
 import type { Cause, FollowUp, FollowUpQueue, JobCommand, JobDefinition, JobState } from '../../schemas/index.ts'
 import { type Context, type Decision, patchState, pristineState, refuse, refuseCommand, type Timer } from '../state/index.ts'
 import { backfillRunsMax, goOnWithBackfill, isDue } from './backfill.ts'
-import { completeIfDone, isOver } from './completion.ts'
 import { executionOf } from './dispatch.ts'
 import { beginAttempt } from './gate.ts'
 import { keepSnapshot } from './snapshots.ts'
-import { makeRun } from './start.ts'
+import { completeIfDone, isOver, makeRun } from './start.ts'
 
 /** Most bytes that wait for one job. So the pages can be deleted in one transaction, and a job that never ends does not fill the disk. */
 export const followUpsBytesMax = 64 * 1024 * 1024

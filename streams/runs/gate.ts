@@ -131,7 +131,10 @@ function slotsTaken(draft: Decision, key: string, context: Context): { held: num
   return { held: all.held + now.held - before.held, waiting: all.waiting + now.waiting - before.waiting }
 }
 
-/** Start deadline of the attempt. A run keeps it that only checks its topic again, or whether a worker has its handler, that goes to another worker, or whose pool was paused. */
+/**
+ * Start deadline of the attempt. A run keeps its deadline if it only checks again for its topic or for a worker with its handler, if
+ * it goes to another worker, or if its pool was paused.
+ */
 function startDeadlineOf(draft: Decision, run: ActiveRun, now: number): number {
   const expireAt = expireAtOf(draft)
   if (run.handlerMissingAt !== null || run.poolPausedAt !== null || run.status === 'DISPATCHED')

@@ -3,19 +3,19 @@
  * If not all have the handler, the run is sent to one that has it. If none has it, or the pool is paused, the run waits and loses no attempt.
  */
 import type { ActiveRun, Execution } from '../../schemas/index.ts'
-import { hashFraction } from '../hashing/index.ts'
 import { type Context, type Decision, patchRun, type Route, refuse, waitsForPool } from '../state/index.ts'
+import { hashFraction } from '../text/index.ts'
 import { handlerCheckAt, poolCheckAt } from './wait-checks.ts'
 
-/** A pinned run goes to the worker that it names. Nobody would send an untracked run again, so it is left to the topics, whose positions are kept. */
+/** A pinned run goes to the worker that it names. */
 export function routeOf(
-  { topicTarget, pinTo, tracked, pool, handler }: Execution,
+  { topicTarget, pinTo, pool, handler }: Execution,
   except: string | null,
   context: Context,
 ): Route | 'paused' {
   if (topicTarget !== null) return 'any'
   if (context.pauseOf?.(pool) !== undefined) return 'paused'
-  if (pinTo !== null || !tracked) return 'any'
+  if (pinTo !== null) return 'any'
   return context.routeTo?.(pool, handler, except) ?? 'any'
 }
 

@@ -1,9 +1,8 @@
-/** The start of a run, and of the occurrence that waits under overlap QUEUE_ONE. */
+/** The start of a run, and of the occurrence that waits under overlap QUEUE_ONE; and the end of a job that has nothing left to start. */
 import type { ActiveRun, JobDefinition, RunLimits, Trigger } from '../../schemas/index.ts'
 import { type Context, type Decision, patchState, pristineState, skip } from '../state/index.ts'
 import { priorityOf, rankOf } from '../topics/index.ts'
 import { firstLink } from './chain.ts'
-import { isOver } from './completion.ts'
 import { beginAttempt } from './gate.ts'
 
 type RunOptions = Partial<Pick<ActiveRun, 'commandId' | 'snapshot' | 'chainDepth' | 'chainLeft'>>
@@ -112,4 +111,20 @@ function limitsOf(spec: JobDefinition): RunLimits | null {
     rank: rankOf(priorityOf(spec), 1),
     startDeadlineMs,
   }
+}
+
+/** The end of a job: its validity and its completion. */
+
+/** Whether expireAt has come. It is exclusive, so a run has to start before it. */
+export const isOver = ({ expireAt }: JobDefinition, now: number): boolean => expireAt !== null && now >= expireAt
+
+/** Makes a job without future occurrence and active run COMPLETED, and sets its deletion. */
+export function completeIfDone(draft: Decision, now: number): void {
+  const { state, definition } = draft.job
+  if (state === undefined || state.nextFireAt !== null || state.active.length > 0) return
+  if (state.queuedFor !== null || state.backfill !== null || state.followUps !== null) return
+  if (state.status === 'INVALID' || definition?.spec === undefined) return
+  const { retainCompletedMs, retainFailedMs } = definition.spec
+  const failed = state.lastRun !== null && !['SUCCEEDED', 'CANCELLED'].includes(state.lastRun.status)
+  patchState(draft, { status: 'COMPLETED', finishedAt: now, deleteAt: now + (failed ? retainFailedMs : retainCompletedMs) })
 }

@@ -8,9 +8,9 @@
  */
 import type { ActiveRun } from '../../schemas/index.ts'
 import { type Context, type Decision, patchRun, type Timer } from '../state/index.ts'
-import { attemptErrorOf, withAttemptError } from './attempt-errors.ts'
 import { executionOf } from './dispatch.ts'
 import { beginAttempt } from './gate.ts'
+import { attemptErrorOf, withAttemptError } from './retries.ts'
 import { writableRecord } from './topic-record.ts'
 import { checkLater, topicCheckAt } from './wait-checks.ts'
 

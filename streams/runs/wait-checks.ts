@@ -80,7 +80,7 @@ export function waitCheckOf({ id, definition }: Pick<Job, 'id' | 'definition'>, 
       : waitsForTopic(run)
         ? topicCheckAt(run, now)
         : undefined
-  return dueAt === undefined ? undefined : { dueAt, kind: timerKind.retryResidue, jobId: id, runNo: run.runNo }
+  return dueAt === undefined ? undefined : { dueAt, kind: timerKind.retry, jobId: id, runNo: run.runNo }
 }
 
 /** The next checks of all runs of a job that wait. The store has these timers, although they do not follow from the state alone. */

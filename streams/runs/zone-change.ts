@@ -3,7 +3,7 @@ import type { JobDefinition, JobState } from '../../schemas/index.ts'
 import { decidedTime, dueAtOf, followsZone, type Move, nextByRules } from '../schedules/index.ts'
 import { type Context, type Decision, type Job, patchState, skip, timersOf } from '../state/index.ts'
 import { goOnWithBackfill } from './backfill.ts'
-import { completeIfDone } from './completion.ts'
+import { completeIfDone } from './start.ts'
 
 /** Most occurrences that one move by new zone rules counts as skipped. */
 export const zoneSkipsCountedMax = 1_000

@@ -1,14 +1,113 @@
 /** Schedules that follow the calendar of a zone: cron expressions and recurrence rules, with their bounds and exclusions. */
+
 import type { Schedule } from '../../schemas/index.ts'
-import { CountedEnd } from './counted-end.ts'
 import { cronRecurrence } from './cron.ts'
-import { Exclusions } from './exclusions.ts'
 import { rruleOf, rruleRecurrence } from './rrule.ts'
 import type { RRule } from './rrule-text.ts'
 import { dayMs, horizonAt } from './wall-times.ts'
-import { offsetOf } from './zone.ts'
-import { cachePerRules, perRules } from './zone-rules.ts'
+import { cachePerRules, offsetOf, perRules } from './zone.ts'
 import { countZoned, latestZoned, nextZoned, type ZonedRule } from './zoned-times.ts'
+
+/**
+ * The instants that exdates exclude from a schedule, and which of them it names. Each is looked up once, by itself. A search
+ * for the next time of a rare rule after each instant would cover years for every instant that the rule never matches.
+ */
+export class Exclusions {
+  readonly #isNamed: (at: number) => boolean
+  readonly #all: ReadonlySet<number>
+  #named: readonly number[] | undefined
+
+  /** `isNamed`: whether an instant is one of the schedule. */
+  constructor(instants: readonly number[], isNamed: (at: number) => boolean) {
+    this.#isNamed = isNamed
+    this.#all = new Set(instants)
+  }
+
+  get size(): number {
+    return this.#all.size
+  }
+
+  has(at: number): boolean {
+    return this.#all.has(at)
+  }
+
+  /** The number of excluded times of the schedule after `after` and not after `notAfter`. */
+  countIn(after: number, notAfter: number): number {
+    if (this.#all.size === 0) return 0
+    return this.#below(notAfter + 1) - this.#below(after + 1)
+  }
+
+  /** The excluded instants that the schedule names, ascending. */
+  get named(): readonly number[] {
+    this.#named ??= [...this.#all].filter(this.#isNamed).sort((left, right) => left - right)
+    return this.#named
+  }
+
+  #below(limit: number): number {
+    const { named } = this
+    let [low, high] = [0, named.length]
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if ((named[middle] ?? limit) < limit) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+}
+
+/** A frequent rule ends soon. So the first stretch is short, and each further one is twice as long. */
+const firstStretchMs = 366 * dayMs
+
+/**
+ * The end that COUNT sets for a rule. It is searched only up to the time that a caller asks about. A search of the whole rule at
+ * once would cover centuries of calendar for a monthly rule with a COUNT of 10,000. Counts are kept, so each stretch of time is
+ * counted once.
+ */
+export class CountedEnd {
+  readonly #rule: ZonedRule
+  /** Occurrences are counted up to and including this time; `#left` are still to come. */
+  #countedTo: number
+  #left: number
+  #end: number | undefined
+  #stretchMs = firstStretchMs
+
+  /** `count` occurrences from `from` on. */
+  constructor(rule: ZonedRule, from: number, count: number) {
+    this.#rule = rule
+    this.#countedTo = from - 1
+    this.#left = count
+  }
+
+  /** The last occurrence if it is at or before `at`, else infinity. */
+  by(at: number): number {
+    while (this.#end === undefined && this.#countedTo < at) {
+      const to = Math.min(at, this.#countedTo + this.#stretchMs)
+      const found = countZoned(this.#rule, this.#countedTo, to, this.#left)
+      if (found >= this.#left) this.#end = this.#nth(this.#countedTo, to, this.#left)
+      else {
+        this.#countedTo = to
+        this.#left -= found
+        this.#stretchMs *= 2
+      }
+    }
+    return this.#end !== undefined && this.#end <= at ? this.#end : Number.POSITIVE_INFINITY
+  }
+
+  /** The n-th occurrence of a stretch that has at least n. */
+  #nth(after: number, notAfter: number, n: number): number {
+    let [low, high, left] = [after, notAfter, n]
+    while (high - low > 1) {
+      const middle = Math.floor((low + high) / 2)
+      const found = countZoned(this.#rule, low, middle, left)
+      if (found >= left) high = middle
+      else {
+        low = middle
+        left -= found
+      }
+    }
+    return nextZoned(this.#rule, low) ?? high
+  }
+}
 
 export interface Calendar {
   rule: ZonedRule

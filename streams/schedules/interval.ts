@@ -1,5 +1,5 @@
 /** Occurrences of a fixed grid: base + k × everyMs for every whole k, without exdates. The cost does not depend on the distance. */
-import { Exclusions } from './exclusions.ts'
+import { Exclusions } from './calendar.ts'
 
 export interface Grid {
   base: number

@@ -9,13 +9,13 @@
  * - rrule: strictly after the append time, from dtstart on. dtstart itself is an occurrence if the rule matches it.
  * exdates take times out of everyMs, cron and rrule. No occurrence is before startAt or after endAt; an occurrence exactly at either counts.
  *
- * streams/schedules/zoned-times.ts applies daylight saving to cron and rrule; streams/schedules/jitter.ts computes the delay after the
- * nominal time. maxRuns is not known here. All functions throw RangeError for what streams/definitions/validate.ts refuses.
+ * streams/schedules/zoned-times.ts applies daylight saving to cron and rrule; the end of this file has the delay after the nominal time. maxRuns is not known here. All functions throw RangeError for what streams/definitions/validate.ts refuses.
  */
 import type { JobDefinition } from '../../schemas/index.ts'
+import { hashFraction } from '../text/index.ts'
 import { calendarOf, countInCalendar, latestInCalendar, nextInCalendar } from './calendar.ts'
 import { countOnGrid, type Grid, latestOnGrid, nextOnGrid } from './interval.ts'
-import { perRules } from './zone-rules.ts'
+import { perRules } from './zone.ts'
 
 /** The fields of a definition that nominal times are computed from. */
 export type ScheduleSource = Pick<JobDefinition, 'schedule' | 'startAt' | 'endAt'>
@@ -121,23 +121,6 @@ export function countFires(
   return calendar === undefined ? 0 : countInCalendar(calendar, from, until, max)
 }
 
-/** The last `max` nominal times after `after` and not after `notAfter`, ascending. Costs one step for each returned time. */
-export function latestFires(
-  definition: ScheduleSource,
-  appendedAt: number,
-  after: number,
-  notAfter: number,
-  max: number,
-): number[] {
-  const found: number[] = []
-  let at = latestFire(definition, appendedAt, after, notAfter)
-  while (at !== null && found.length < max) {
-    found.push(at)
-    at = latestFire(definition, appendedAt, after, at - 1)
-  }
-  return found.reverse()
-}
-
 export interface OccurrenceRange {
   /** Epoch ms, inclusive. Default: from the first occurrence. */
   from?: number
@@ -182,4 +165,74 @@ function firstAllowed({ schedule, startAt }: ScheduleSource, appendedAt: number)
 
 function gridOf({ schedule, startAt }: ScheduleSource, everyMs: number, appendedAt: number): Grid {
   return { base: schedule.anchor ?? startAt ?? appendedAt, everyMs, exdates: schedule.exdates }
+}
+
+export type JitteredSource = ScheduleSource & { jitterMs: number }
+
+/**
+ * The due time of an occurrence: its nominal time without jitter, else up to jitterMs later and before the next nominal time, so the
+ * occurrences of a job keep their order. The delay follows from job id and nominal time alone, so a replay decides the same, and jobs
+ * with one schedule are spread evenly.
+ */
+export function dueAtOf(definition: JitteredSource, anchorAt: number, jobId: string, nominal: number): number {
+  if (definition.jitterMs === 0) return nominal
+  // With from END the next time is not known until the run has ended.
+  const next = definition.schedule.from === 'END' ? null : nextFire(definition, anchorAt, nominal)
+  const rangeMs = next === null ? definition.jitterMs : Math.min(definition.jitterMs, next - nominal - 1)
+  return nominal + Math.floor(hashFraction(`${jobId}/${nominal}`) * (rangeMs + 1))
+}
+
+/** The last occurrence after `after` that is due at `now`, jitter included; null when there is none. */
+export function latestDue(
+  definition: JitteredSource,
+  anchorAt: number,
+  jobId: string,
+  after: number,
+  now: number,
+): number | null {
+  const latest = latestFire(definition, anchorAt, after, now)
+  if (latest === null || dueAtOf(definition, anchorAt, jobId, latest) <= now) return latest
+  // The previous occurrence was due before the nominal time of this one.
+  return latestFire(definition, anchorAt, after, latest - 1)
+}
+
+/** Up to this number of occurrences are visited one by one, which costs less than another count. */
+const walkedMax = 50
+/** The range of the first search; each further search covers twice as much. */
+const firstSpanMs = 3_600_000
+
+/**
+ * The n-th last nominal time after `after` and not after `notAfter`; null when there are fewer than n. It is found by counting, without a
+ * visit of the n − 1 after it: arithmetic for an interval and one step per day for a calendar. The last 100,000 occurrences of a cron that
+ * fires every second are in two days.
+ */
+export function nthLatestFire(
+  definition: ScheduleSource,
+  appendedAt: number,
+  after: number,
+  notAfter: number,
+  n: number,
+): number | null {
+  const countAfter = (at: number, max?: number): number => countFires(definition, appendedAt, at, notAfter, max)
+  if (countAfter(after, n) < n) return null
+  let high = { at: notAfter, count: 0 }
+  let low = high
+  for (let spanMs = firstSpanMs; low.count < n; spanMs *= 2) {
+    high = low
+    const at = Math.max(after, notAfter - spanMs)
+    low = { at, count: countAfter(at) }
+  }
+  // n or more occurrences are after `low` and fewer are after `high`, so the result is between them.
+  for (let guess = 0; low.count - high.count > walkedMax; guess++) {
+    const widthMs = high.at - low.at
+    // Alternately: the estimate for evenly spread occurrences, and the middle, which halves the rest for any distribution.
+    const share = guess % 2 === 0 ? (low.count - n) / (low.count - high.count) : 0.5
+    const at = low.at + Math.min(Math.max(1, Math.round(share * widthMs)), widthMs - 1)
+    const found = { at, count: countAfter(at) }
+    if (found.count < n) high = found
+    else low = found
+  }
+  let at = latestFire(definition, appendedAt, after, high.at)
+  for (let left = n - high.count; left > 1 && at !== null; left--) at = latestFire(definition, appendedAt, after, at - 1)
+  return at
 }

@@ -3,8 +3,7 @@ import type { Schedule } from '../../schemas/index.ts'
 import { type Calendar, freshCalendarOf, nextInCalendar } from './calendar.ts'
 import { rruleOf, rruleTextProblem } from './rrule.ts'
 import { withinSteps } from './steps.ts'
-import { learningSteps } from './zone.ts'
-import { cachePerRules } from './zone-rules.ts'
+import { cachePerRules, learningSteps } from './zone.ts'
 import { nextZoned } from './zoned-times.ts'
 
 export const rruleProblem = rruleTextProblem

@@ -13,7 +13,7 @@ export class ChosenTimes implements WallTimes {
   readonly #days: RRuleDays
   readonly #clock: DayClock
   readonly #positions: readonly number[]
-  /** Places by the number of times in a period, which has as many sizes as a period may have days. */
+  /** Places of the chosen times, by the number of times in the period. Periods have at most as many different numbers as days. */
   readonly #places = new Map<number, number[]>()
 
   constructor(days: RRuleDays, clock: DayClock, positions: readonly number[]) {

@@ -5,7 +5,7 @@
 
 /** Header of a definition or tombstone: it counts only if the definition in force has this offset, or with `*` if there is any. */
 export const onlyOverHeader = 'only-over'
-/** Header of a definition: it counts only if no other is in force. An owner of an earlier version ignores the header. */
+/** Header of a definition: it counts only if no other is in force. */
 export const onlyNewHeader = 'only-new'
 /** Header of a tombstone: a definition after this offset wins against it. */
 export const observedOffsetHeader = 'observed-offset'

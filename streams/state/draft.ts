@@ -2,10 +2,9 @@
  * Draft of a decision. Rules write into it. The original job does not change, so a rule that throws has no effect.
  */
 import type { ActiveRun, JobDefinition, JobState } from '../../schemas/index.ts'
-import { fnv } from '../hashing/index.ts'
 import { dueAtOf, firstFire } from '../schedules/index.ts'
-import type { Decision, Job, KnownDefinition } from './job.ts'
-import { lifeOf } from './run-identity.ts'
+import { fnv } from '../text/index.ts'
+import { type Decision, type Job, type KnownDefinition, lifeOf } from './job.ts'
 
 /** Errors of failed attempts that a run keeps. */
 export const runErrorsMax = 5

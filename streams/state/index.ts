@@ -9,25 +9,29 @@ export {
   onlyOverHeaders,
   onlyOverOf,
 } from './condition.ts'
-export { isCurrentReport } from './current-report.ts'
 export { draftOf, patchRun, patchState, pristineState, runErrorsMax, timesHash } from './draft.ts'
 export {
   type AttemptId,
   type Context,
   type Decision,
+  executionIdOf,
   type Input,
+  isCurrentReport,
   type Job,
   type KnownDefinition,
   type Limits,
+  lifeOf,
   mustBeLogged,
   type Note,
   type PoolPause,
   type Route,
+  runNameOf,
   type SkipReason,
   type TopicRecord,
   type WaitingReason,
 } from './job.ts'
 export {
+  addLimitKeys,
   definitionIndexKeys,
   type IndexKind,
   indexKeysOf,
@@ -35,6 +39,7 @@ export {
   indexRange,
   isIndexedStatus,
   jobIdOfIndexKey,
+  type LimitKeys,
   mayChangeIndex,
   stateIndexKeys,
 } from './job-index.ts'
@@ -75,10 +80,7 @@ export {
   waitersOfRank,
   waitersRange,
 } from './keys.ts'
-export { addLimitKeys, type LimitKeys } from './limit-keys.ts'
-export { forgotten, isRepeated, markOf, remembered } from './recent-commands.ts'
-export { refuse, refuseCommand, skip } from './refusals.ts'
-export { executionIdOf, lifeOf, runNameOf } from './run-identity.ts'
+export { forgotten, isRepeated, markOf, refuse, refuseCommand, remembered, skip } from './refusals.ts'
 export { holdsSlot, isSameWaiter, type SlotUse, slotKeysOf, slotLimitOf, slotUse, waiterOf, waitersOf } from './slots.ts'
 export {
   isOutdated,

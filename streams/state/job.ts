@@ -1,8 +1,9 @@
 /**
- * The types of the decision core: a job, its inputs, and decisions.
+ * The types of the decision core: a job, its inputs, and decisions; and the identity of a run.
  * Everything here is a value; nothing reads a clock, a disk or a socket.
  */
 import type {
+  ActiveRun,
   Cause,
   DeadLetter,
   EndedRun,
@@ -37,7 +38,7 @@ export interface Job {
   state?: JobState | undefined
   /** Executions of active runs whose `snapshot` is true, by run number. */
   snapshots?: Map<number, Execution>
-  /** Loaded pages of the follow-ups that wait, by their numbers: the first and the last one. One that cannot be read is empty. */
+  /** Loaded pages of the waiting follow-ups, by their numbers: the first and the last one. An unreadable page is empty. */
   followUpPages?: Map<number, readonly FollowUp[]>
   /** Why its logged state cannot be read; then `state` only says that it is INVALID (streams/jobs/unreadable.ts). */
   unreadable?: string | undefined
@@ -92,9 +93,9 @@ export interface PoolPause {
 export interface Context {
   /** The owner's clock, epoch ms. */
   now: number
-  /** A run that is due within this time is dispatched to the usual lane, a later one to the `ahead` lane. */
+  /** A run that is due within this time is dispatched to the usual topic, a later one to the ahead topic. */
   leadMs: number
-  /** Only runs that are due at this time or later may go to an `ahead` lane, because it is read in offset order. Epoch ms. */
+  /** Only runs that are due at this time or later may go to an ahead topic, because it is read in offset order. Epoch ms. */
   aheadFrom: number
   /** Why a record cannot be written to a target topic now, or undefined. The answer is used only in logged decisions. */
   topicProblem: (place: TopicTarget, bytes: number) => string | undefined
@@ -209,7 +210,7 @@ export interface Decision {
   keptDefinition: KnownDefinition | null | undefined
   /** Why the command was refused: a reason of streams/jobs/reasons.ts. */
   refusal: string | undefined
-  /** Runs that end with this step: a run with a topic target is written at its end, an untracked run is ended. */
+  /** Runs that end with this step: their target is a topic, and their record is written at their end. */
   endingRuns: number[]
   /** Starts that were given, by the key of the rateLimit. */
   starts: Map<string, Starts>
@@ -241,3 +242,29 @@ export function mustBeLogged(before: Job, decision: Decision): boolean {
     decision.keptDefinition !== undefined
   )
 }
+
+/**
+ * Identity of a run: the same for each of its attempts, and different from every other run of any job.
+ *
+ * Run numbers start again at 1 when a job is deleted and defined again, so the identity includes the life of the job. A job id may
+ * contain any printable character. After the last slash there are digits, `@` and the life. So no two runs have the same identity.
+ */
+
+/** Name of the life that begins with this definition. The append time distinguishes equal offsets of a topic that was recreated. */
+export const lifeOf = (definition: Pick<KnownDefinition, 'offset' | 'appendedAt'> | undefined): string =>
+  definition === undefined ? '' : `${definition.offset}-${Math.max(0, definition.appendedAt).toString(36)}`
+
+/** The run's number and life: the identity without the job's id. */
+export const runNameOf = ({ runNo, life }: Pick<Execution, 'runNo' | 'life'>): string => `${runNo}@${life}`
+
+/** The identity of a run, for handlers and receivers: `jobId/runNo@life`. */
+export const executionIdOf = (execution: Pick<Execution, 'jobId' | 'runNo' | 'life'>): string =>
+  `${execution.jobId}/${runNameOf(execution)}`
+
+/** Whether a report counts: it must be of the attempt that the run has in its state. A waiting run was not dispatched, so no worker can report it. A retry waits for the report of the retrier, and for no other. */
+export const isCurrentReport = (run: ActiveRun, event: ExecutionEvent): boolean =>
+  run.runNo === event.runNo &&
+  run.attempt === event.attempt &&
+  run.specOffset === event.specOffset &&
+  run.status !== 'WAITING' &&
+  (run.status === 'RETRY_WAIT') === (event.type === 'RETRY_DUE')

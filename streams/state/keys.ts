@@ -8,7 +8,7 @@
  *   P·jobId·00·runNo u64 BE                    snapshot: Execution that a run is dispatched from again; with run number 0 the job's definition
  *   F·jobId·00·page u64 BE                     follow-ups that wait (streams/runs/follow-ups.ts)
  *   I·kind u8·value·00·jobId                   index key of a job, empty value: job-index.ts
- *   L…                                         the store's own: src/store/write-sequence.ts
+ *   L…                                         the store's own: src/log/store/write-sequence.ts
  *   T·dueAt u64 BE·kind u8·jobId·00·runNo u64  timer, empty value
  *   C·concurrencyKey                           use of the key: number of runs that hold a slot, and that wait
  *   Q·concurrencyKey·00·rank u8·dueAt u64 BE·jobId·00·runNo u64   a run that waits for a slot, empty value
@@ -42,7 +42,7 @@ export const timerKind = {
   lease: 2,
   attemptTimeout: 3,
   startDeadline: 4,
-  retryResidue: 5,
+  retry: 5,
   delete: 6,
   start: 7,
   recheck: 8,

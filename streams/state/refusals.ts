@@ -1,8 +1,9 @@
-/** Refusals: why something did not fire, or not at its time. They are kept in the state for the operator. */
+/** What a job remembers for its operator and for senders of commands: refusals, and its recent commands. */
 import type { EndedRun, JobCommand, JobState, Refusal, RefusalInput } from '../../schemas/index.ts'
+import { handlerOf, poolOf } from '../targets/index.ts'
+import { hashFraction } from '../text/index.ts'
 import { patchState, pristineState } from './draft.ts'
 import type { Decision, Job, SkipReason } from './job.ts'
-import { markOf } from './recent-commands.ts'
 
 /** Refusals that a job remembers. Refusals of commands come on top: they stay as long as the command is known, so that a repetition gets the same answer. */
 const refusalsKept = 12
@@ -67,10 +68,41 @@ function skippedOf(
   const { target, tags = [] } = definition?.spec ?? {}
   return {
     ...{ jobId: id, runNo: 0, life: state?.life ?? '', outcome: 'SKIPPED', reason, trigger: 'SCHEDULE', commandId: null },
-    ...{ handler: target?.handler ?? (target?.http == null ? null : 'http'), topic: target?.topic?.name ?? null },
-    ...{ pool: target?.topic == null ? (target?.pool ?? null) : null, tags, scheduledFor, dueAt: null, startedAt: null },
+    ...{ handler: target === undefined ? null : handlerOf(target), topic: target?.topic?.name ?? null },
+    ...{ pool: target === undefined ? null : poolOf(target), tags, scheduledFor, dueAt: null, startedAt: null },
     ...{ finishedAt: at, attempts: 0, worker: null, errorType: null, errorMessage: null, result: null, resultBytes: 0 },
     note: count === 1 ? null : `${count} occurrences`,
     ...{ mayHoldSecrets: false, traceparent: null },
   }
+}
+
+/**
+ * Commands that a job remembers, so that a repeated one does nothing. A sender that does not know whether its command arrived sends it
+ * again, and a log may hold it twice. The first one counts, also if it was refused or had no effect: a repeated RESUME must not end a
+ * later pause.
+ */
+export const commandsKept = 32
+
+/** Whether the job has taken a command with this id: one of the last 32, or the command of an active run, the backfill or the last run. */
+export function isRepeated({ recentCommands, active, lastRun, backfill }: JobState, commandId: string): boolean {
+  return (
+    recentCommands.includes(markOf(commandId)) || [...active, lastRun, backfill].some((made) => made?.commandId === commandId)
+  )
+}
+
+export function remembered({ recentCommands }: JobState, commandId: string): number[] {
+  return [...recentCommands, markOf(commandId)].slice(-commandsKept)
+}
+
+/** Without these commands, which their senders send again. */
+export function forgotten({ recentCommands }: JobState, commandIds: readonly string[]): number[] {
+  const marks = new Set(commandIds.map(markOf))
+  return recentCommands.filter((mark) => !marks.has(mark))
+}
+
+/** 52 bits of an id, so that the state stays small whatever ids senders choose. The chance that one of 32 others collides is 1 in 10¹⁴. */
+export function markOf(commandId: string): number {
+  // The second hash has its extra character in front. Behind the text it would not help: FNV-1a continues equally after an equal hash.
+  const [high, low] = [hashFraction(commandId), hashFraction(`\u0000${commandId}`)]
+  return high * 2 ** 52 + Math.floor(low * 2 ** 20)
 }

@@ -5,22 +5,15 @@
  * ascending order) and not before perMs have passed since the start `limit` places back. Starts are given by arrival and never taken
  * back: there is no queue.
  */
-import {
-  type ActiveRun,
-  fieldOf,
-  type JobDefinition,
-  jobDefinitionSchema,
-  type KeyStarts,
-  type RateLimit,
-} from '../../schemas/index.ts'
+import type { ActiveRun, JobDefinition, KeyStarts, RateLimit } from '../../schemas/index.ts'
 
 /** The last starts of a key, oldest first, and the largest limits of its jobs, because jobs with the same key may differ. */
 export interface Starts {
   times: StartTimes
   limit: number
   perMs: number
-  /** The owner's clock when it gave the last start; null in records of earlier versions. */
-  givenAt: number | null
+  /** The owner's clock when it gave the last start. */
+  givenAt: number
 }
 
 /** Most that clocks of owners may differ: a forgotten start must be outdated by each of them. */
@@ -28,20 +21,15 @@ const clocksApartMs = 3_600_000
 
 /** Clocks of owners differ from the brokers' by less than this, unless the comparison is switched off. */
 const givenAheadMsMax = 60_000
-/** No run is given a start later than its deadline. */
-const startDeadlineMsMax = fieldOf(jobDefinitionSchema, 'startDeadlineMs').maximum ?? Number.POSITIVE_INFINITY
 
 /**
  * The starts, corrected if a clock that was ahead has given them for the future. No start is given before the last one, so the key would
- * wait until then. Each such start counts as given now at the latest. Records of earlier versions lack the time when the start was given;
- * there a start counts as wrong only if it is further ahead than any start deadline allows.
+ * wait until then. Each such start counts as given now at the latest.
  */
 function believed(before: Starts | undefined, now: number): StartTimes {
   if (before === undefined) return StartTimes.of()
   const { times, givenAt } = before
-  const isMisdated =
-    givenAt === null ? (times.last ?? 0) - now > startDeadlineMsMax + clocksApartMs : givenAt - now > givenAheadMsMax
-  return isMisdated ? StartTimes.of(Array.from(times, (at) => Math.min(at, now))) : times
+  return givenAt - now > givenAheadMsMax ? StartTimes.of(Array.from(times, (at) => Math.min(at, now))) : times
 }
 
 /** `now` is no later than `wantedAt`. */

@@ -9,8 +9,8 @@ import { type Timer, timerKind } from './keys.ts'
 
 /** How long the owner waits for the worker's report after a limit that the worker itself enforces: attemptTimeoutMs or the start deadline. */
 export const attemptTimeoutGraceMs = 5_000
-/** How long after the end of a backoff the owner waits for the retry forwarder, before it dispatches the attempt itself (ADR 0037). */
-export const retryBackstopMs = 60_000
+/** How long after the end of a backoff that is as long as its tier the owner waits for the retry forwarder (ADR 0137). */
+export const retryGuardMs = 60_000
 
 /** When a run that has not started expires. A worker may have started a dispatched run in time, with its report still unread. */
 export const expiresAt = ({ status, startDeadlineAt }: ActiveRun): number =>
@@ -59,11 +59,11 @@ export const waitsForTopic = ({ status, handlerMissingAt, poolPausedAt, tellAt }
 /** Whether a run was sent to one worker that has not started it. */
 export const waitsForWorker = ({ status, tellAt }: ActiveRun): boolean => status === 'DISPATCHED' && tellAt !== null
 
-/** When the owner dispatches an attempt that waits for its backoff or for a worker. If it is not parked, it is in a delay topic, whose record may be lost. */
+/** The guard of an attempt that waits: when the owner itself goes on with it. Only while the retry forwarder is to end the wait, it comes later. */
 export function retryTimerAt(run: ActiveRun): number {
   const { dueAt, parked, tellAt } = run
   if (run.status === 'RETRY_WAIT' && tellAt !== null) return tellAt
-  return parked ? dueAt : dueAt + retryBackstopMs
+  return parked ? dueAt : dueAt + retryGuardMs
 }
 
 function runTimers(jobId: string, run: ActiveRun, timers: Timer[]): void {
@@ -91,7 +91,7 @@ function runTimers(jobId: string, run: ActiveRun, timers: Timer[]): void {
       break
     }
     case 'RETRY_WAIT':
-      timers.push({ dueAt: retryTimerAt(run), kind: timerKind.retryResidue, jobId, runNo })
+      timers.push({ dueAt: retryTimerAt(run), kind: timerKind.retry, jobId, runNo })
       break
   }
 }

@@ -1,15 +1,43 @@
-/** Text that people and programs exchange: lossless JSON, times, problems, plurals, suggestions for mistyped names. */
-export { type ChangeWords, changeWords, nothingFound } from './change-words.ts'
-export { cutText } from './cut-text.ts'
-export { nearestOf, suggestion } from './did-you-mean.ts'
+/** Text that people and programs exchange: lossless JSON, times, problems, plurals, suggestions for mistyped names; and hashes of text. */
+
 export { errorKindChars, errorKindOf } from './error-kind.ts'
+export { fnv, hashFraction, hiddenHash } from './hashes.ts'
 export { isInSeconds, isoTime, parseIsoTime, secondsProblem, timeLimit } from './iso-time.ts'
-export { type JsonRead, JsonText, jsonProblems, jsonType, oneLineJson, readJson, withoutSpace, writeJson } from './json-text.ts'
-export { jsonDepthMax } from './json-walk.ts'
-export { type LatenessClass, percentileOf } from './percentile.ts'
-export { contradiction, controls, isoOf, notAllowed, oneOf, type Problem, problemsMax, quoted, validText } from './problem.ts'
-export { counted, duration, shareText } from './quantities.ts'
-export { type NamedReason, type ReasonGroup, reasonGroups } from './reason-groups.ts'
-export { commandNoun, stateWords } from './state-words.ts'
+export {
+  type JsonRead,
+  JsonText,
+  jsonDepthMax,
+  jsonProblems,
+  jsonType,
+  oneLineJson,
+  readJson,
+  withoutSpace,
+  writeJson,
+} from './json-text.ts'
+export {
+  contradiction,
+  controls,
+  cutText,
+  isoOf,
+  nearestOf,
+  notAllowed,
+  oneOf,
+  type Problem,
+  problemsMax,
+  quoted,
+  suggestion,
+  validText,
+  withoutEnd,
+} from './problem.ts'
+export { counted, duration, type LatenessClass, percentileOf, shareText } from './quantities.ts'
 export { type ContextHeaders, type TraceContext, traceContextBytesMax, traceContextOf } from './trace-context.ts'
-export { withoutEnd } from './without-end.ts'
+export {
+  type ChangeWords,
+  changeWords,
+  commandNoun,
+  type NamedReason,
+  nothingFound,
+  type ReasonGroup,
+  reasonGroups,
+  stateWords,
+} from './words.ts'

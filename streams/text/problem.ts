@@ -1,5 +1,4 @@
-/** A problem with a user's input, in a form that API, CLI and client can show. */
-import { cutText } from './cut-text.ts'
+/** Problems with a user's input, in a form that API, CLI and client can show; and what their sentences need: texts that are cut, and names that were meant. */
 import { counted } from './quantities.ts'
 
 export interface Problem {
@@ -63,3 +62,57 @@ export const controls = /[\u0000-\u001f\u007f-\u009f]/
 
 /** The rule in words. UTF-8 has no lone surrogate (half of a character), so the log would hold another character. */
 export const validText = 'text that is valid Unicode, without lone surrogates'
+
+const isHighSurrogate = (code: number): boolean => code >= 0xd800 && code <= 0xdbff
+
+/** At most `charsMax` code units. A character of two that would be cut in half is left out; lone halves of others are replaced. */
+export function cutText(text: string, charsMax: number): string {
+  if (text.length <= charsMax) return text.toWellFormed()
+  const end = charsMax > 0 && isHighSurrogate(text.charCodeAt(charsMax - 1)) ? charsMax - 1 : charsMax
+  return text.slice(0, end).toWellFormed()
+}
+
+/** More edits than this are no typing mistake. */
+const editsMax = 3
+/** Longest name that `suggestion` compares: the cost grows with the square of the length. */
+const comparedLengthMax = 40
+
+/** The nearest known name within three edits; undefined when none is near. */
+export function nearestOf(name: string, known: Iterable<string>, most = editsMax): string | undefined {
+  let nearest: string | undefined
+  let least = most + 1
+  for (const candidate of known) {
+    const edits = editsBetween(name, candidate)
+    if (edits < least) [nearest, least] = [candidate, edits]
+  }
+  return nearest
+}
+
+/** The same for names from outside, within `most` edits. It ignores case, and allows fewer edits for a short name. */
+export function suggestion(name: string, known: readonly string[], most = editsMax): string | undefined {
+  if (name.length > comparedLengthMax) return undefined
+  const byLowerCase = new Map(known.map((each) => [each.toLowerCase(), each]))
+  const nearest = nearestOf(name.toLowerCase(), byLowerCase.keys(), Math.min(most, Math.floor(name.length / 2)))
+  return nearest === undefined ? undefined : byLowerCase.get(nearest)
+}
+
+/** The Levenshtein distance: insertions, deletions and replacements that turn one text into another. */
+function editsBetween(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index)
+  for (let i = 1; i <= from.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= to.length; j++) {
+      const replaced = (row[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1)
+      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row[to.length] ?? 0
+}
+
+/** A text without the characters that end it. An expression that looks for them begins anew at each, which takes quadratic time. */
+export function withoutEnd(text: string, characters: string): string {
+  let end = text.length
+  while (end > 0 && characters.includes(text.charAt(end - 1))) end--
+  return text.slice(0, end)
+}

@@ -1,4 +1,4 @@
-/** Numbers with their nouns, durations and shares, for messages. */
+/** Numbers with their nouns, durations, shares and percentiles, for messages. */
 
 /** A number with its noun, for messages. `many`: the plural; default: `one` with an s. */
 export const counted = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`
@@ -25,3 +25,24 @@ export function duration(ms: number): string {
 /** A share as a percentage: below 0.1%, 2.5%, 40%. */
 export const shareText = (share: number): string =>
   share < 0.001 ? 'below 0.1%' : `${(100 * share).toFixed(share < 0.1 ? 1 : 0)}%`
+
+/** Upper bound of a class (null: none), and the number of values in it. */
+export type LatenessClass = [upTo: number | null, count: number]
+
+/** Interpolates by rank within a class. Beyond the last bound the result is that bound. Undefined without values. */
+export function percentileOf(
+  classes: readonly (readonly [upTo: number | null, count: number])[],
+  share: number,
+): number | undefined {
+  const total = classes.reduce((sum, [, count]) => sum + count, 0)
+  if (total === 0) return undefined
+  let left = share * total
+  let lower = 0
+  for (const [upTo, count] of classes) {
+    if (upTo === null) return lower
+    if (count > 0 && left <= count) return lower + (left / count) * (upTo - lower)
+    left -= count
+    lower = upTo
+  }
+  return lower
+}

@@ -1,5 +1,5 @@
 /**
- * The topics: their names, their settings, and the partition of a key.
+ * The topics: their names, their settings, and the partition of a key; and the priorities, which have topics of their own.
  * All code that creates, checks or addresses a topic uses this file.
  */
 import type { Priority } from '../../schemas/index.ts'
@@ -49,7 +49,7 @@ export function topicNames(prefix: string) {
     retry: (tier: string): string => `${prefix}retry.${tier}`,
     /** Consumer group of a role, such as `exec.<pool>`, `retry`, or `control.<pool>.<instance>` of one worker alone. */
     group: (role: string): string => `${prefix}${role}`,
-    /** `ahead` is the lane of runs dispatched earlier than the usual lead, so that a burst is not in front of a run that is due now. */
+    /** `ahead` is the topic of runs dispatched earlier than the usual lead, so that a burst is not in front of a run that is due now. */
     executions: (pool: string, priority: Priority, ahead = false): string =>
       `${prefix}executions.${pool}.${priority.toLowerCase()}${ahead ? '.ahead' : ''}`,
   }
@@ -63,8 +63,6 @@ export const topicsOfPool = ({ executions }: Pick<TopicNames, 'executions'>, poo
 export interface TopicPlan {
   topic: string
   config: Record<string, string>
-  /** Settings of `config` that a topic of an earlier version may lack. `topics apply` sets them, and no process refuses to start without them. */
-  advised?: readonly string[]
   /** Subject of the values and the schema they are written with. */
   schema:
     | 'job-definition'
@@ -99,7 +97,6 @@ export function topicPlans(names: TopicNames, pools: readonly string[], retentio
   })
   /** The writer learns the broker's time from the answer (clock/clock-trust.ts); the reader sees when the record was appended. */
   const brokersTime = { 'message.timestamp.type': 'LogAppendTime' }
-  const advised = ['message.timestamp.type']
   const compact = { 'cleanup.policy': 'compact', 'delete.retention.ms': String(tombstoneRetentionMs) }
   const plans: TopicPlan[] = [
     {
@@ -111,10 +108,9 @@ export function topicPlans(names: TopicNames, pools: readonly string[], retentio
       topic: names.state,
       schema: 'job-state',
       config: { ...compact, 'segment.bytes': String(64 * 1024 * 1024), ...brokersTime },
-      advised,
     },
-    { topic: names.commands, schema: 'job-command', config: { ...deleteAfter(7 * dayMs), ...brokersTime }, advised },
-    { topic: names.events, schema: 'execution-event', config: { ...deleteAfter(7 * dayMs), ...brokersTime }, advised },
+    { topic: names.commands, schema: 'job-command', config: { ...deleteAfter(7 * dayMs), ...brokersTime } },
+    { topic: names.events, schema: 'execution-event', config: { ...deleteAfter(7 * dayMs), ...brokersTime } },
     { topic: names.deadLetters, schema: 'dead-letter', config: deleteAfter(30 * dayMs) },
     { topic: names.control, schema: 'worker-control', config: deleteAfter(controlRetentionMs) },
     { topic: names.audit, schema: 'audit-event', config: deleteAfter(90 * dayMs) },
@@ -128,7 +124,6 @@ export function topicPlans(names: TopicNames, pools: readonly string[], retentio
       topic: names.runLogs,
       schema: 'run-log',
       config: { ...deleteAfter(retentions.runLogsRetentionMs || runLogsRetentionMsDefault), ...brokersTime },
-      advised,
     },
     { topic: names.operations, schema: 'operation', config: compact },
     { topic: names.pauses, schema: 'pause', config: compact },
@@ -146,17 +141,12 @@ export function topicPlans(names: TopicNames, pools: readonly string[], retentio
             topic: names.executions(pool, priority, ahead),
             schema: 'execution',
             config: { ...deleteAfter(executionsRetentionMs), ...brokersTime },
-            advised,
           }),
         ),
       ),
     ),
   ]
-  return plans.map((plan) => ({
-    ...plan,
-    config: { ...plan.config, ...batchSize },
-    advised: [...(plan.advised ?? []), ...Object.keys(batchSize)],
-  }))
+  return plans.map((plan) => ({ ...plan, config: { ...plan.config, ...batchSize } }))
 }
 
 /**
@@ -230,3 +220,56 @@ function isMatch([start = '', ...parts]: readonly string[], text: string): boole
   }
   return text.length - end.length >= from && text.endsWith(end)
 }
+
+/**
+ * Priorities: words and numbers, the order in which runs go, and the topics they are dispatched in.
+ *
+ *   number   9   8     7 │ 6   5   4       3 │ 2   1    0
+ *   word         HIGH    │         NORMAL    │     LOW
+ *   topic    high          normal              low
+ */
+export const priorityMax = 9
+
+/** The number of each word. */
+export const priorityNumbers: Readonly<Record<Priority, number>> = { HIGH: 8, NORMAL: 4, LOW: 1 }
+
+/** Records of other writers may have the word alone. */
+export interface HasPriority {
+  priority: Priority
+  priorityLevel: number | null
+}
+
+export const priorityOf = ({ priority, priorityLevel }: HasPriority): number =>
+  priorityLevel === null ? priorityNumbers[priority] : Math.min(Math.max(priorityLevel, 0), priorityMax)
+
+/** What people may write. */
+export const priorityAllowed = `HIGH, NORMAL, LOW, or a whole number from 0 to ${priorityMax}`
+
+export const isPriorityNumber = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= priorityMax
+
+/** A word or a number of a command line; upper and lower case are the same. Undefined: it is none. */
+export function priorityIn(text: string): Priority | number | undefined {
+  const word = text.trim().toUpperCase()
+  if (Object.hasOwn(priorityNumbers, word)) return word as Priority
+  return /^\d$/.test(word) && isPriorityNumber(Number(word)) ? Number(word) : undefined
+}
+
+/** The word whose topic a number is dispatched in. */
+export const wordOf = (priority: number): Priority => (priority >= 7 ? 'HIGH' : priority >= 3 ? 'NORMAL' : 'LOW')
+
+/** As people wrote it. */
+export const shownPriority = ({ priority, priorityLevel }: HasPriority): Priority | number => priorityLevel ?? priority
+
+/** Attempts that the order tells apart. */
+const attemptsApart = 16
+
+/** Ranks from 0 to this one. */
+export const rankMax = (priorityMax + 1) * attemptsApart - 1
+
+/** Place in the order of waiting runs: the lower goes first. By priority, then by attempts. */
+export const rankOf = (priority: number, attempt: number): number =>
+  (priorityMax - priority) * attemptsApart + Math.min(Math.max(attempt, 1), attemptsApart) - 1
+
+/** One of so many runs that go is not of the best rank: it is the one of the others that has been due longest. So none waits for ever. */
+export const agedEvery = 16

@@ -8,13 +8,13 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { type AccessRole, type AclEntry, accessOf, accessRoles } from '../../schemas/access.ts'
-import { readConfig } from '../../src/config/config.ts'
-import type { Handler, Handlers } from '../../src/executor/handlers/handler.ts'
-import { connectLog } from '../../src/kafka/log.ts'
-import { createClient } from '../../src/library/create-client.ts'
-import { createWorker } from '../../src/library/create-worker.ts'
-import { fetchWith } from '../../src/network/index.ts'
-import { type System, startSystem } from '../../src/system/system.ts'
+import { createClient } from '../../src/clients/library/create-client.ts'
+import { createWorker } from '../../src/clients/library/create-worker.ts'
+import { readConfig } from '../../src/ground/config/config.ts'
+import { fetchWith } from '../../src/ground/network/index.ts'
+import { connectLog } from '../../src/log/kafka/log.ts'
+import { type System, startSystem } from '../../src/program/system/system.ts'
+import type { Handler, Handlers } from '../../src/worker/executor/handlers/handler.ts'
 import { topicNames, topicPlans } from '../../streams/topics/topics.ts'
 import { duelogHere } from '../cli/built-program.ts'
 import { registryUrl, Watcher } from '../kafka/harness.ts'
@@ -196,7 +196,7 @@ test('each role works with exactly what its table lists, and with nothing less',
   // The broker was asked for all that the tables list, and for nothing else.
   const all: AccessRole[] = [...roles, 'setup']
   const faults = () => Object.fromEntries(all.map((role) => [role, faultsOf(tableOf(role), broker.demands(role))]))
-  await expect.poll(faults, { timeout: 20_000 }).toEqual(Object.fromEntries(all.map((role) => [role, []])))
+  await expect.poll(faults).toEqual(Object.fromEntries(all.map((role) => [role, []])))
 }, 300_000)
 
 test('ACLs are planned, created once, and deleted only when told so', async () => {
@@ -256,7 +256,7 @@ test('a scheduler without the right to its transactional ids reports it in the p
   const scheduler = await start('scheduler')
   const reason = await vi.waitUntil(
     async () => JSON.stringify(await get(`${scheduler.url}/readyz`)).match(/[^"]*TRANSACTIONAL_ID[^"]*/)?.[0],
-    { timeout: 30_000, interval: 100 },
+    { timeout: 60_000, interval: 100 },
   )
   expect(reason).toContain(`Fencing the transactional id ${prefix}scheduler-0 failed: the brokers refuse it to User:scheduler`)
   expect(reason).toContain('Grant Write on the transactional id')
@@ -271,14 +271,14 @@ test('an intake without the right to its transactional ids reports it in its sta
   const { url } = await start('intake')
   const health = () => get(`${url}/readyz`)
   const reason = await vi.waitUntil(async () => JSON.stringify(await health()).match(/[^"]*TRANSACTIONAL_ID[^"]*/)?.[0], {
-    timeout: 30_000,
+    timeout: 60_000,
     interval: 100,
   })
   expect(reason).toContain(`Foreign schedules of ${foreign}/0 cannot be taken: Fencing the transactional id ${prefix}intake-`)
   expect(reason).toContain('Grant Write on the transactional id')
   expect((await fetch(`${url}/readyz`)).status).toBe(503)
   await broker.grant('intake', ids)
-  await vi.waitUntil(async () => (await fetch(`${url}/readyz`)).status === 200, { timeout: 30_000, interval: 100 })
+  await vi.waitUntil(async () => (await fetch(`${url}/readyz`)).status === 200, { timeout: 60_000, interval: 100 })
 }, 90_000)
 
 const isId = ({ resource }: AclEntry): boolean => resource === 'transactional-id'
@@ -385,7 +385,7 @@ test('a provider that fails for a while delays a sign-in, and nothing more', asy
   const asked = provider.requests
   const opened = connectLog({ brokers: broker.oauthBrokers, clientId: 'test', sasl: bearer('nobody') }).admin()
   // More than once: the broker takes no second handshake on one connection.
-  await vi.waitUntil(() => provider.requests >= asked + 2, { timeout: 20_000, interval: 50 })
+  await vi.waitUntil(() => provider.requests >= asked + 2, { timeout: 60_000, interval: 50 })
   provider.answer = undefined
   const admin = await opened
   onTestFinished(() => admin.close())

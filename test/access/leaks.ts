@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { vi } from 'vitest'
 import type { Signed } from '../tools/certificates.ts'
 
-const program = fileURLToPath(new URL('../../src/cli/duelog.ts', import.meta.url))
+const program = fileURLToPath(new URL('../../src/program/cli/duelog.ts', import.meta.url))
 
 /** Texts by the place that showed them. */
 export class Shown {
@@ -167,18 +167,17 @@ type Ask = (path: string, token: string, body?: object) => Promise<string>
 /** Lets webhooks fail, waits until the system has said so, and shows what it answers to a viewer, to an admin and to a stranger. */
 export async function useSystem(duelog: ShownProcess, shown: Shown, hookUrl: string, ask: Ask): Promise<void> {
   const { admin, viewer, guessed, header, query } = systemSecrets
-  // One that fails and repeats its headers, one that nobody answers, and one that is not tracked.
+  // One that fails and repeats its headers, and one that nobody answers.
   const headers = { authorization: `Bearer ${header}`, 'x-api-key': header }
   const ends = { retry: { maxAttempts: 1 }, schedule: { delayMs: 0 } }
   const to = (place: string) => ({ target: { http: { url: `${place}?key=${query}`, headers } } })
-  const jobs = { fails: to(hookUrl), away: to('http://127.0.0.1:1/hook'), untracked: { ...to(hookUrl), trackRuns: false } }
+  const jobs = { fails: to(hookUrl), away: to('http://127.0.0.1:1/hook') }
   for (const [id, job] of Object.entries(jobs)) await ask(`/v1/jobs/${id}?wait=applied`, admin, { ...ends, ...job })
-  await duelog.line('untracked-run-failed')
   await duelog.line('history-not-written')
   const isOver = async (id: string) => (await ask(`/v1/jobs/${id}`, viewer)).includes('"DEAD"')
   for (const id of ['fails', 'away']) await vi.waitUntil(() => isOver(id), { timeout: 60_000, interval: 200 })
 
-  const paths = ['/v1/jobs', '/v1/jobs/fails', '/v1/jobs/fails/runs/1', '/v1/jobs/untracked', '/v1/dead-letters', '/v1/settings']
+  const paths = ['/v1/jobs', '/v1/jobs/fails', '/v1/jobs/fails/runs/1', '/v1/dead-letters', '/v1/settings']
   const open = ['/v1/partitions', '/v1/workers', '/v1/pools', '/v1/runs', '/v1/history', '/v1/stats', '/readyz', '/metrics', '/']
   for (const path of [...paths, ...open, '/openapi.json', '/v1/jobs/no%00']) shown.add(`viewer ${path}`, await ask(path, viewer))
   for (const path of open) shown.add(`admin ${path}`, await ask(path, admin))

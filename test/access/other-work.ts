@@ -35,11 +35,11 @@ export async function doOtherWork({ url, others, prefix, target, foreign, write,
   await send('PUT', 'jobs/first?wait=applied', { ...after, schedule: { delayMs: 0 }, onSuccess: ['after'] })
   await send('PUT', 'jobs/long?wait=applied', { schedule: { delayMs: 0 }, target: { handler: 'sleep' }, payload: { ms: 60_000 } })
   const isRunning = async (): Promise<boolean> => (await (await fetch(`${url}/v1/runs/long/1`)).text()).includes('RUNNING')
-  await vi.waitUntil(isRunning, { timeout: 30_000, interval: 100 })
+  await vi.waitUntil(isRunning, { timeout: 60_000, interval: 100 })
   await send('POST', 'runs/long/1/cancel', {})
   // Somebody who is no process of this system asks each process for a change.
   const wrong = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }
-  for (const other of others) await fetch(`${other.url}/internal/v1/partitions/0/changes`, wrong)
+  for (const other of others) await fetch(`${other.url}/internal/v1/change`, wrong)
   await send('POST', 'pools/own/pause', {})
   await send('POST', 'pools/own/resume', {})
   // Its receipt says why the schedule is refused.

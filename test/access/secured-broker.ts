@@ -7,7 +7,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import kafkajs, { type Admin } from 'kafkajs'
 import type { AclEntry } from '../../schemas/access.ts'
-import { stopIdleQueueTimers } from '../../src/kafka/kafkajs/request-queue-timer.ts'
+import { changeRequestQueues } from '../../src/log/kafka/client/connection.ts'
 import { BrokerNode } from '../docker/broker-node.ts'
 import { distinctPorts } from '../setup/free-ports.ts'
 import type { Authority } from '../tools/certificates.ts'
@@ -50,7 +50,7 @@ export class SecuredBroker {
   }
 
   static async start(folder: string, users: readonly string[], { authority, jwksUrl }: Trusted): Promise<SecuredBroker> {
-    stopIdleQueueTimers()
+    changeRequestQueues()
     const [client = 0, open = 0, oauth = 0, tls = 0, controller = 0] = await distinctPorts(5)
     const addresses = Object.entries({ CLIENT: client, OPEN: open, OAUTH: oauth, TLS: tls }).map(
       ([name, port]) => `${name}://127.0.0.1:${port}`,

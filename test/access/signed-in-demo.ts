@@ -1,7 +1,7 @@
 /** The demo on a cluster that asks who its clients are, as the settings say. */
 import { pino } from 'pino'
 import type { AclEntry } from '../../schemas/access.ts'
-import { runDemo } from '../../src/demo/demo.ts'
+import { runDemo } from '../../src/program/demo/demo.ts'
 
 /** What the demo needs, which makes its own topics and groups: everything. */
 export const everything: AclEntry[] = (

@@ -1,6 +1,6 @@
 /** Tokens of a system under attack, and the properties of each refusal. */
 import { expect } from 'vitest'
-import type { ApiToken } from '../../src/api/context/context.ts'
+import type { ApiToken } from '../../src/server/api/context/context.ts'
 
 export const apiTokens: ApiToken[] = [
   { role: 'admin', token: 'root-token-0123456789' },

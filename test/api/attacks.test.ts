@@ -3,9 +3,9 @@ import { connect } from 'node:net'
 import { Writable } from 'node:stream'
 import { pino } from 'pino'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { peerToken } from '../../src/api/guards/peers.ts'
-import { bodyBytesMax, bodyReceiveMs } from '../../src/api/schemas/limits.ts'
-import { newMetrics } from '../../src/metrics/metrics.ts'
+import { newMetrics } from '../../src/ground/metrics/metrics.ts'
+import { bodyBytesMax, bodyReceiveMs } from '../../src/server/api/schemas/limits.ts'
+import { peerToken } from '../../src/server/peers/peer-note.ts'
 import { admin, apiTokens, bearer, expectRefusal, type Headers, operator, viewer } from './attackers.ts'
 import { atNoon, createSystem } from './system-in-memory.ts'
 
@@ -285,7 +285,9 @@ describe('what the API answers', () => {
     }
     const payload = { schedule: { at: 0 }, target: { http }, headers: { cookie: 'hidden-3', traceparent: 'shown' } }
     await system.api.instance.inject({ method: 'PUT', url, headers: operator, payload })
-    const inside = ['', '/0/jobs', '/0/jobs/hook', '/0/jobs/hook/stored'].map((path) => `/internal/v1/partitions${path}`)
+    const inside = ['partitions', 'list?args=[0,{},1]', 'job?args=[0,"hook"]', 'stored?args=[0,"hook"]'].map(
+      (call) => `/internal/v1/${call}`,
+    )
     for (const path of inside) expectRefusal(await system.api.instance.inject({ url: path, headers: viewer }), [403])
     for (const path of [url, '/v1/jobs']) {
       const looked = await system.api.instance.inject({ url: path, headers: viewer })

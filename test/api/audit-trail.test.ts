@@ -1,13 +1,13 @@
 /** The audit trail: what it says about changes, and a topic that also has invalid records. */
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { type AuditTrailOptions, createAuditTrail } from '../../src/api/audit-trail/audit-trail.ts'
-import { definitionChanges } from '../../src/api/audit-trail/definition-changes.ts'
-import { auditChangesMax, auditKeptBytesMax } from '../../src/api/schemas/limits.ts'
-import { systemClock } from '../../src/clock/clock.ts'
-import { DuelogError } from '../../src/errors/errors.ts'
-import type { Batch } from '../../src/ports/log.ts'
+import { systemClock } from '../../src/ground/clock/clock.ts'
+import { DuelogError } from '../../src/ground/errors/errors.ts'
+import type { Batch } from '../../src/ground/ports/log.ts'
+import { definitionChanges } from '../../src/server/api/audit-trail/audit-hook.ts'
+import { type AuditTrailOptions, createAuditTrail } from '../../src/server/api/audit-trail/audit-trail.ts'
+import { auditChangesMax, auditKeptBytesMax } from '../../src/server/api/schemas/limits.ts'
 import { completeDefinition } from '../../streams/definitions/definition-json.ts'
-import { markOf } from '../../streams/state/recent-commands.ts'
+import { markOf } from '../../streams/state/refusals.ts'
 import { topicNames } from '../../streams/topics/topics.ts'
 import { apiTokens, operator, viewer } from './attackers.ts'
 import { createSystem } from './system-in-memory.ts'
@@ -60,11 +60,16 @@ it('what a definition changed is found without reading its payload, which may ha
 it('operators see who changed which field of a job from what to what, without payloads and credentials', async () => {
   await using system = createSystem({ apiTokens })
   const { instance } = system.api
-  const ask = (method: 'PUT' | 'DELETE', payload?: object) =>
-    instance.inject({ method, url: '/v1/jobs/a?wait=applied', headers: operator, ...(payload && { payload }) })
+  const ask = (method: 'PUT' | 'DELETE', payload?: object, condition: object = {}) =>
+    instance.inject({
+      method,
+      url: '/v1/jobs/a?wait=applied',
+      headers: { ...operator, ...condition },
+      ...(payload && { payload }),
+    })
   await ask('PUT', job)
   const changed = { schedule: { cron: '0 4 * * *' }, headers: { 'x-key': 'hidden-two' }, payload: 'privately', tags: ['eu'] }
-  await ask('PUT', { ...job, ...changed })
+  await ask('PUT', { ...job, ...changed }, { 'if-match': '*' })
   await ask('DELETE')
   const answer = await instance.inject({ url: '/v1/audit?jobId=a', headers: operator })
   const [deleted, replaced, created] = answer.json().records as [Shown, Shown, Shown]
@@ -79,6 +84,17 @@ it('operators see who changed which field of a job from what to what, without pa
   expect(deleted.changes).toContainEqual({ field: 'target.handler', before: '"send"', after: null })
   expect(answer.body).not.toMatch(/hidden|private/)
   expect((await instance.inject({ url: '/v1/audit', headers: viewer })).statusCode).toBe(403)
+})
+
+it('a PUT without a condition, for which no owner is asked, has in the trail what it wrote', async () => {
+  await using system = createSystem()
+  const { instance } = system.api
+  for (const tags of [['eu'], ['us']]) await instance.inject({ method: 'PUT', url: '/v1/jobs/a', payload: { ...job, tags } })
+  const { records } = (await instance.inject('/v1/audit?jobId=a')).json()
+  for (const [index, tag] of ['us', 'eu'].entries()) {
+    expect(records[index].changes).toContainEqual({ field: 'tags', before: null, after: `["${tag}"]` })
+    expect(records[index].changes).toContainEqual({ field: 'schedule.cron', before: null, after: '"0 3 * * *"' })
+  }
 })
 
 it('the fields of a change and their values are limited', () => {

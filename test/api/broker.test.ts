@@ -2,15 +2,15 @@
 import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Api, createApi } from '../../src/api/api.ts'
-import { type AuditTrail, createAuditTrail } from '../../src/api/audit-trail/audit-trail.ts'
-import { createOwnerDirectory } from '../../src/api/owners/owner-directory.ts'
-import { remoteQueries } from '../../src/api/owners/remote-queries.ts'
-import { systemClock } from '../../src/clock/clock.ts'
-import { type Codecs, createCodecs } from '../../src/kafka/avro/codecs.ts'
-import { connectLog } from '../../src/kafka/log.ts'
-import { newMetrics } from '../../src/metrics/metrics.ts'
-import type { GroupReader, LogAdmin, LogWriter, RecordIn } from '../../src/ports/log.ts'
+import { systemClock } from '../../src/ground/clock/clock.ts'
+import { newMetrics } from '../../src/ground/metrics/metrics.ts'
+import type { GroupReader, LogAdmin, LogWriter, RecordIn } from '../../src/ground/ports/log.ts'
+import { type Codecs, createCodecs } from '../../src/log/kafka/avro/codecs.ts'
+import { connectLog } from '../../src/log/kafka/log.ts'
+import { type Api, createApi } from '../../src/server/api/api.ts'
+import { type AuditTrail, createAuditTrail } from '../../src/server/api/audit-trail/audit-trail.ts'
+import { createOwnerDirectory } from '../../src/server/peers/owner-directory.ts'
+import { remoteQueries } from '../../src/server/peers/remote-queries.ts'
 import { partitionOf, topicNames, topicPlans } from '../../streams/topics/topics.ts'
 import { atNoon, MemoryOwner, view } from './system-in-memory.ts'
 
@@ -118,7 +118,7 @@ describe('with a real broker', () => {
     )
     for (const [index, answer] of answers.entries()) {
       const id = ids[index] ?? ''
-      expect(answer.statusCode, answer.body).toBe(201)
+      expect(answer.statusCode, answer.body).toBe(200)
       const { partition, offset } = answer.json()
       expect(partition).toBe(partitionOf(id, partitions))
       const record = records.find(
@@ -183,7 +183,7 @@ describe('with a real broker', () => {
       ['PUT', 'version-conflict'],
       ['PUT', 'DONE'],
     ])
-    expect(records[2]).toMatchObject({ actor: 'local', role: null, jobId: 'audited', status: 201, instance: 'asking@test:1:2' })
+    expect(records[2]).toMatchObject({ actor: 'local', role: null, jobId: 'audited', status: 200, instance: 'asking@test:1:2' })
     expect(page.body).not.toContain('do not tell')
     await asking.instance.inject({ method: 'DELETE', url: '/v1/jobs/nowhere' })
     const newest = (await asking.instance.inject('/v1/audit?limit=1')).json()

@@ -2,8 +2,8 @@
 import SwaggerParser from '@apidevtools/swagger-parser'
 import { Ajv } from 'ajv'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { OpenApiDocument } from '../../src/api/openapi/document.ts'
-import { errorTable } from '../../src/errors/errors.ts'
+import { errorTable } from '../../src/ground/errors/errors.ts'
+import type { OpenApiDocument } from '../../src/server/api/openapi/document.ts'
 import { definitionFromJson } from '../../streams/definitions/definition-json.ts'
 import { createSystem, type MemorySystem } from './system-in-memory.ts'
 
@@ -35,7 +35,6 @@ const promised = [
   ['POST', '/v1/runs/{jobId}/{runNo}/cancel', 'operator'],
   ['GET', '/v1/dead-letters', 'viewer'],
   ['GET', '/v1/dead-letters/{jobId}/{runNo}', 'viewer'],
-  ['POST', '/v1/dead-letters/redrive', 'operator'],
   ['POST', '/v1/operations', 'operator'],
   ['POST', '/v1/operations/count', 'viewer'],
   ['GET', '/v1/operations', 'viewer'],

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { readDashboard } from '../../src/api/http/dashboard-files.ts'
-import { statsMessageSchema } from '../../src/api/schemas/events.ts'
-import { listenersMax } from '../../src/api/schemas/limits.ts'
-import { newMetrics } from '../../src/metrics/metrics.ts'
+import { newMetrics } from '../../src/ground/metrics/metrics.ts'
+import { readDashboard } from '../../src/server/api/http/dashboard-files.ts'
+import { statsMessageSchema } from '../../src/server/api/schemas/events.ts'
+import { listenersMax } from '../../src/server/api/schemas/limits.ts'
 import { createSystem } from './system-in-memory.ts'
 
 function built(): ReturnType<typeof readDashboard> {
@@ -38,7 +38,7 @@ describe('the pages of the dashboard', () => {
   it('are served for each link of the navigation', async () => {
     await using system = createSystem({ dashboard: built() })
     // The module runs in a browser, so its text is read.
-    const routes = readFileSync(new URL('../../src/dashboard/model/routes.ts', import.meta.url), 'utf8')
+    const routes = readFileSync(new URL('../../src/clients/dashboard/model/routes.ts', import.meta.url), 'utf8')
     const links = Array.from(routes.matchAll(/href: '([^']+)', title:/g), ([, href = '']) => href)
     expect(links).toContain('/settings')
     for (const url of links) expect([url, (await system.api.instance.inject(url)).statusCode]).toEqual([url, 200])

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { bodyBytesMax } from '../../src/api/schemas/limits.ts'
+import { bodyBytesMax } from '../../src/server/api/schemas/limits.ts'
 import { atNoon, createSystem } from './system-in-memory.ts'
 
 const json = { 'content-type': 'application/json' }
@@ -130,7 +130,7 @@ describe('every error is a problem', () => {
     await using system = createSystem()
     const url = `/v1/jobs/${id}`
     expect((await system.api.instance.inject(url)).statusCode).toBe(404)
-    expect((await system.api.instance.inject({ method: 'PUT', url, payload: atNoon })).statusCode).toBe(201)
+    expect((await system.api.instance.inject({ method: 'PUT', url, payload: atNoon })).statusCode).toBe(200)
     expect((await system.api.instance.inject(url)).json().id).toBe(id)
   })
 
@@ -165,11 +165,11 @@ describe('a body that comes slowly or not at all', () => {
       `PUT /v1/jobs/slow HTTP/1.1\r\nHost: ${url.host}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body.slice(0, 9)}`,
     )
     const other = await fetch(new URL('/v1/jobs/quick', url), { method: 'PUT', headers: json, body })
-    expect(other.status).toBe(201)
+    expect(other.status).toBe(200)
     socket.write(body.slice(9))
     let text = ''
     for await (const piece of socket) text += piece
-    expect(text).toMatch(/^HTTP\/1.1 201 /)
+    expect(text).toMatch(/^HTTP\/1.1 200 /)
   })
 
   it('writes nothing of a body that is cut off', async () => {

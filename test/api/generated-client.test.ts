@@ -9,10 +9,9 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { generateSource } from 'oazapfts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { OpenApiDocument } from '../../src/api/openapi/document.ts'
-import type { HistoryQueries } from '../../src/ports/history.ts'
-import type { Operation, Operations } from '../../src/ports/operations.ts'
-import type { KnownPause, PauseControl } from '../../src/ports/pauses.ts'
+import type { Operation, Operations } from '../../src/ground/ports/operations.ts'
+import type { HistoryQueries, KnownPause, PauseControl } from '../../src/ground/ports/roles.ts'
+import type { OpenApiDocument } from '../../src/server/api/openapi/document.ts'
 import { endedRun } from '../history/runs.ts'
 import { atNoon, createSystem, execution, finishedRun, type MemorySystem, memoryCodec } from './system-in-memory.ts'
 
@@ -24,7 +23,7 @@ const ndjson = { headers: { 'Content-Type': 'application/x-ndjson' } }
 const worker = 'w@h:1:b'
 /** Each operation with its arguments and the expected status, in an order that works. */
 const calls: [operation: string, given: unknown[], status: number][] = [
-  ['putJob', [id, atNoon, { wait: 'applied' }], 201],
+  ['putJob', [id, atNoon, { wait: 'applied' }], 200],
   ['putJob', [id, { ...atNoon, priority: 'HIGH' }, { ifMatch: '*' }], 200],
   ['createJob', [atNoon, {}], 201],
   ['writeJobs', [`${JSON.stringify({ id: 'line', ...atNoon })}\n`, {}, ndjson], 200],
@@ -59,7 +58,6 @@ const calls: [operation: string, given: unknown[], status: number][] = [
   ['listDeadLetters', [{ limit: 5 }], 200],
   ['getDeadLetter', ['dead', 3], 200],
   ['redriveRun', ['dead', 3], 202],
-  ['redriveDeadLetters', [{ max: 10 }], 202],
   ['previewSchedule', [{ schedule: { everyMs: 1_000 }, count: 3 }], 200],
   ['getForecast', [{ horizonMs: 60_000, buckets: 6 }], 200],
   ['listDueJobs', [{ from: '2030-01-01T00:00:00Z', limit: 5 }], 200],

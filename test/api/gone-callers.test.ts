@@ -2,11 +2,11 @@
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { expect, it, vi } from 'vitest'
-import { peerToken } from '../../src/api/guards/peers.ts'
-import type { OwnerDirectory } from '../../src/api/owners/owner-directory.ts'
-import { remoteQueries } from '../../src/api/owners/remote-queries.ts'
-import { DuelogError } from '../../src/errors/errors.ts'
-import type { Asker } from '../../src/ports/owner-queries.ts'
+import { DuelogError } from '../../src/ground/errors/errors.ts'
+import type { Asker } from '../../src/ground/ports/owner-views.ts'
+import type { OwnerDirectory } from '../../src/server/peers/owner-directory.ts'
+import { peerToken } from '../../src/server/peers/peer-note.ts'
+import { remoteQueries } from '../../src/server/peers/remote-queries.ts'
 import { createSystem } from './system-in-memory.ts'
 
 const apiTokens = [
@@ -80,7 +80,7 @@ async function goneFrom(system: ReturnType<typeof createSystem>, path: string, b
   const asked = fetch(`${url}${path}`, init).catch(() => 'gone')
   const [socket] = await connected
   const closed = once(socket, 'close')
-  await vi.waitUntil(begun, { interval: 1, timeout: 30_000 })
+  await vi.waitUntil(begun, { interval: 1, timeout: 60_000 })
   gone.abort()
   expect(await asked).toBe('gone')
   await closed

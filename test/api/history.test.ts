@@ -1,8 +1,8 @@
 /** The routes of the history: what they ask the database, what they show, and where they ask. */
 import { describe, expect, it } from 'vitest'
-import { createHistoryDirectory, type RemoteHistory } from '../../src/api/owners/history-directory.ts'
-import { DuelogError } from '../../src/errors/errors.ts'
-import type { HistoryFilter, HistoryQueries } from '../../src/ports/history.ts'
+import { DuelogError } from '../../src/ground/errors/errors.ts'
+import type { HistoryFilter, HistoryQueries } from '../../src/ground/ports/roles.ts'
+import { createHistoryDirectory, type RemoteHistory } from '../../src/server/peers/role-directories.ts'
 import { endedRun } from '../history/runs.ts'
 import { ManualClock, VirtualTime } from '../tools/manual-clock.ts'
 import { apiTokens, operator, viewer } from './attackers.ts'
@@ -38,7 +38,10 @@ const openSystem = () => {
   const system = createSystem({ apiTokens, history, localHistory: history })
   const get = async (url: string, headers: Record<string, string> = operator) =>
     (await system.api.instance.inject({ url, headers })).json()
-  return { history, get, [Symbol.asyncDispose]: () => system.api.stop() }
+  /** What another process asks. `args`: JSON, or its values. */
+  const called = (call: string, args: unknown[] | string, headers?: Record<string, string>) =>
+    get(`/internal/v1/${call}?args=${encodeURIComponent(typeof args === 'string' ? args : JSON.stringify(args))}`, headers)
+  return { history, get, called, [Symbol.asyncDispose]: () => system.api.stop() }
 }
 
 describe('GET /v1/history', () => {
@@ -76,44 +79,41 @@ describe('GET /v1/history', () => {
 
   it('answers other processes in full, and nobody else', async () => {
     await using system = openSystem()
-    const query = encodeURIComponent(JSON.stringify({ ask: 'page', filter: { tag: 'a' }, limit: 2, before: null }))
-    expect(await system.get(`/internal/v1/history?query=${query}`, viewer)).toMatchObject({ code: 'forbidden' })
-    const { answer } = await system.get(`/internal/v1/history?query=${query}`)
+    const page = [{ tag: 'a' }, 2, null]
+    expect(await system.called('historyPage', page, viewer)).toMatchObject({ code: 'forbidden' })
+    const { answer } = await system.called('historyPage', page)
     expect(answer.runs[0]).toMatchObject({ errorMessage: 'm', result: { $bytes: Buffer.from('{"a":1}').toString('base64') } })
   })
 })
 
 describe('what other processes ask', () => {
-  const page = { ask: 'page', filter: {}, limit: 1, before: null }
-  const counts = { ask: 'counts', filter: { from: 0, to: 60_000 }, bucketMs: 60_000 }
-  const refused = [
-    ...['{', 'null', '[]', '{}', { ask: 'page' }, { ...page, limit: 1e9 }, { ...page, limit: 0 }, { ...page, before: 'x' }],
+  const range = { from: 0, to: 60_000 }
+  const refused: [call: string, args: unknown[] | string][] = [
+    ...['{', 'null', '[]', '{}', '7', '"x"'].map((args): [string, string] => ['historyPage', args]),
+    ...[[{}], [{}, 1], [{}, 1e9, null], [{}, 0, null], [{}, 1, 'x'], [{}, 1, '9223372036854775808'], [{}, 1, null, 1]].map(
+      (args): [string, unknown[]] => ['historyPage', args],
+    ),
+    ...[{ tag: {} }, { other: 'x' }, { from: 'x' }, null].map((filter): [string, unknown[]] => [
+      'historyPage',
+      [filter, 1, null],
+    ]),
     ...[
-      { ...page, filter: { tag: {} } },
-      { ...page, filter: { other: 'x' } },
-      { ...page, filter: { from: 'x' } },
-      { ...page, ask: 'x' },
-    ],
-    ...[
-      { ...counts, bucketMs: 0 },
-      { ...counts, filter: { to: 1 } },
-      { ...counts, filter: { from: 0, to: 1e15 } },
-    ],
+      [range, 0],
+      [{ to: 1 }, 60_000],
+      [{ from: 0, to: 1e15 }, 60_000],
+    ].map((args): [string, unknown[]] => ['historyCounts', args]),
   ]
   it('is refused if it is no such question, or asks for more', async () => {
     await using system = openSystem()
-    for (const given of refused) {
-      const query = encodeURIComponent(typeof given === 'string' ? given : JSON.stringify(given))
-      expect(await system.get(`/internal/v1/history?query=${query}`), query).toMatchObject({ code: 'bad-request' })
-    }
+    for (const [call, args] of refused)
+      expect(await system.called(call, args), `${call} ${JSON.stringify(args)}`).toMatchObject({ code: 'bad-request' })
     expect(system.history.filters).toEqual([])
   })
 
   it('is answered within the limits of the public parameters', async () => {
     await using system = openSystem()
-    const ask = (given: object) => system.get(`/internal/v1/history?query=${encodeURIComponent(JSON.stringify(given))}`)
-    expect((await ask({ ...page, limit: 1_000, before: '12' })).answer.runs).toHaveLength(2)
-    expect((await ask(counts)).answer.buckets).toHaveLength(2)
+    expect((await system.called('historyPage', [{}, 1_000, '12'])).answer.runs).toHaveLength(2)
+    expect((await system.called('historyCounts', [range, 60_000])).answer.buckets).toHaveLength(2)
   })
 })
 
@@ -131,9 +131,8 @@ describe('GET /v1/history/handlers', () => {
     })
     expect(await system.get(`/v1/history/handlers?from=${nowMs - 40 * 24 * hourMs}`)).toMatchObject({ code: 'bad-request' })
     expect(system.history.ranges).toEqual([[end - 24 * hourMs, end, 0]])
-    const asked = (query: object) => system.get(`/internal/v1/history?query=${encodeURIComponent(JSON.stringify(query))}`)
-    expect(await asked({ ask: 'handlers', from: 0, to: 100 * 24 * hourMs })).toMatchObject({ code: 'bad-request' })
-    expect(await asked({ ask: 'handlers', from: 0, to: hourMs })).toMatchObject({
+    expect(await system.called('historyHandlers', [0, 100 * 24 * hourMs])).toMatchObject({ code: 'bad-request' })
+    expect(await system.called('historyHandlers', [0, hourMs])).toMatchObject({
       answer: [{ handler: 'skips' }, { handler: 'send' }],
     })
   })
@@ -159,12 +158,13 @@ describe('the directory of histories', () => {
   const page = { runs: [], next: null, searchedTo: null }
   const open = (remotes: Record<string, () => Promise<unknown>>, groups = ['d.history.a', 'd.history.b', 'd.historyx']) => {
     const asked: string[] = []
-    const remote = (url: string): RemoteHistory => ({
-      history: () => {
+    const remote = (url: string): RemoteHistory => {
+      const answer = (): Promise<never> => {
         asked.push(url)
-        return remotes[url]?.() ?? Promise.resolve(page)
-      },
-    })
+        return (remotes[url]?.() ?? Promise.resolve(page)) as Promise<never>
+      }
+      return { historyPage: answer, historyCounts: answer, historyHandlers: answer }
+    }
     let lookups = 0
     const admin = {
       groups: async () => {

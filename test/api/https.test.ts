@@ -6,12 +6,12 @@ import { join } from 'node:path'
 import { type ConnectionOptions, connect } from 'node:tls'
 import { pino } from 'pino'
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
-import { watchCertificate } from '../../src/api/http/certificate.ts'
-import { remoteQueries } from '../../src/api/owners/remote-queries.ts'
-import { createClient } from '../../src/library/create-client.ts'
-import { fetchWith } from '../../src/network/tls-fetch.ts'
-import { ApiClient } from '../../src/remote/api-client.ts'
-import { uploadLines } from '../../src/remote/batch-upload.ts'
+import { createClient } from '../../src/clients/library/create-client.ts'
+import { ApiClient } from '../../src/clients/remote/api-client.ts'
+import { uploadLines } from '../../src/clients/remote/batch-upload.ts'
+import { fetchWith } from '../../src/ground/network/tls-fetch.ts'
+import { watchCertificate } from '../../src/server/api/http/certificate.ts'
+import { remoteQueries } from '../../src/server/peers/remote-queries.ts'
 import { duelogHere } from '../cli/built-program.ts'
 import { newAuthority } from '../tools/certificates.ts'
 import { createSystem } from './system-in-memory.ts'
@@ -33,7 +33,7 @@ async function start(https = files) {
   const system = createSystem({ https, logger })
   onTestFinished(() => system.api.stop())
   const url = await system.api.listen('127.0.0.1', 0)
-  const logged = (words: RegExp) => vi.waitUntil(() => messages.some((message) => words.test(message)), { timeout: 20_000 })
+  const logged = (words: RegExp) => vi.waitUntil(() => messages.some((message) => words.test(message)), { timeout: 60_000 })
   return { system, url, logged, messages, port: Number(new URL(url).port) }
 }
 

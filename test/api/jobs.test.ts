@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
-import { lastWritesMax } from '../../src/api/schemas/limits.ts'
-import type { RecordOut } from '../../src/ports/log.ts'
+import type { RecordOut } from '../../src/ground/ports/log.ts'
+import { lastWritesMax } from '../../src/server/api/schemas/limits.ts'
 import { partitionOf } from '../../streams/topics/topics.ts'
 import { atNoon, createSystem, finishedRun, type MemorySystem, names } from './system-in-memory.ts'
 
@@ -11,11 +11,24 @@ const put = (url: string, payload: object, headers: Record<string, string> = {})
   headers,
 })
 
+/** The names of the questions that this owner gets from now on. */
+function questionsTo(owner: MemorySystem['owner']): string[] {
+  const asked: string[] = []
+  for (const name of ['job', 'stored', 'why', 'applied', 'ended', 'list'] as const) {
+    const answer = owner[name].bind(owner) as (...given: unknown[]) => unknown
+    vi.spyOn(owner, name).mockImplementation(((...given: unknown[]) => {
+      asked.push(name)
+      return answer(...given)
+    }) as never)
+  }
+  return asked
+}
+
 describe('PUT /v1/jobs/{id}', () => {
-  it('creates a job with 201, replaces it with 200, and gives the version of each', async () => {
+  it('creates or replaces a job with 200, and gives the version of each', async () => {
     await using system = createSystem({ partitions: 1 })
     const first = await system.api.instance.inject(put('/v1/jobs/a', atNoon))
-    expect(first.statusCode).toBe(201)
+    expect(first.statusCode).toBe(200)
     expect(first.headers.etag).toBe('"0.0"')
     expect(first.json()).toEqual({ id: 'a', etag: '"0.0"', partition: 0, offset: 0, applied: false })
     const second = await system.api.instance.inject(put('/v1/jobs/a', { ...atNoon, id: 'a' }))
@@ -56,7 +69,7 @@ describe('PUT /v1/jobs/{id}', () => {
     async (id) => {
       await using system = createSystem()
       const url = `/v1/jobs/${encodeURIComponent(id)}`
-      expect((await system.api.instance.inject(put(url, atNoon))).statusCode).toBe(201)
+      expect((await system.api.instance.inject(put(url, atNoon))).statusCode).toBe(200)
       expect(system.log.written.map((record) => record.key)).toEqual([id])
       expect(system.log.written[0]?.partition).toBe(partitionOf(id, 4))
       expect((await system.api.instance.inject(url)).json().id).toBe(id)
@@ -128,7 +141,7 @@ describe('PUT /v1/jobs/{id}', () => {
   it('waits with ?wait=applied, and answers 202 when the owner takes too long', async () => {
     await using system = createSystem()
     const applied = await system.api.instance.inject(put('/v1/jobs/a?wait=applied', atNoon))
-    expect(applied.statusCode).toBe(201)
+    expect(applied.statusCode).toBe(200)
     expect(applied.json().applied).toBe(true)
     system.owner.applies = false
     const late = await system.api.instance.inject(put('/v1/jobs/b?wait=applied', atNoon))
@@ -137,13 +150,43 @@ describe('PUT /v1/jobs/{id}', () => {
     expect(late.json()).toMatchObject({ id: 'b', applied: false, code: 'wait-timeout' })
   })
 
-  it('does not answer from an owner that has not applied the last write of the job', async () => {
+  it('judges no condition by an owner that has not applied the last write of the job', async () => {
     await using system = createSystem({ partitions: 1 })
     system.owner.applies = false
     await system.api.instance.inject(put('/v1/jobs/a', atNoon))
-    const again = await system.api.instance.inject(put('/v1/jobs/a', atNoon))
+    const again = await system.api.instance.inject(put('/v1/jobs/a', atNoon, { 'if-match': '"0.0"' }))
     expect(again.json()).toMatchObject({ status: 503, code: 'not-ready', retriable: true })
     expect(system.log.written).toHaveLength(1)
+  })
+
+  it('without a condition asks no owner, and with wait=applied only once whether it was applied', async () => {
+    await using system = createSystem({ partitions: 1 })
+    const asked = questionsTo(system.owner)
+    for (const payload of [1, 2]) await system.api.instance.inject(put('/v1/jobs/a', { ...atNoon, payload }))
+    expect([asked, system.log.written.length]).toEqual([[], 2])
+    await system.api.instance.inject(put('/v1/jobs/a?wait=applied', atNoon))
+    expect([asked, system.log.calls.length]).toEqual([['applied', 'job'], 3])
+  })
+
+  it('is written and applied later while no owner answers, and so is a deletion', async () => {
+    await using system = createSystem({ partitions: 1 })
+    const { instance } = system.api
+    system.owner.notReady.add(0)
+    const written = await instance.inject(put('/v1/jobs/a', atNoon))
+    expect([written.statusCode, written.json().etag]).toEqual([200, '"0.0"'])
+    const waiting = await instance.inject(put('/v1/jobs/a?wait=applied', atNoon))
+    expect([waiting.statusCode, waiting.json()]).toMatchObject([202, { etag: '"0.1"', code: 'wait-timeout' }])
+    const conditional = await instance.inject(put('/v1/jobs/a', atNoon, { 'if-match': '"0.1"' }))
+    expect([conditional.statusCode, conditional.headers['retry-after']]).toEqual([503, '1'])
+    const follower = await instance.inject(put('/v1/jobs/b', { ...atNoon, onSuccess: ['a'] }))
+    expect(follower.statusCode).toBe(200)
+    const deleted = await instance.inject({ method: 'DELETE', url: '/v1/jobs/a' })
+    expect([deleted.statusCode, system.log.written.map(({ value }) => value === null)]).toEqual([
+      204,
+      [false, false, false, true],
+    ])
+    system.owner.notReady.clear()
+    expect((await instance.inject('/v1/jobs/b')).statusCode).toBe(200)
   })
 
   it('never says that a job does not exist which this process wrote and its owner has not applied, in a batch of any size too', async () => {
@@ -182,16 +225,16 @@ describe('PUT /v1/jobs/{id}', () => {
     expect((await read('/v1/jobs/a')).json()).toMatchObject({ status: 404, code: 'not-found' })
   })
 
-  it('answers 503 with Retry-After while the partition has no active owner, and others go on', async () => {
+  it('answers reads with 503 and Retry-After while the partition has no active owner, and others go on', async () => {
     await using system = createSystem()
     const partition = partitionOf('a', 4)
     const other = Array.from({ length: 100 }, (_, index) => `o${index}`).find((id) => partitionOf(id, 4) !== partition)
     system.owner.notReady.add(partition)
-    const answer = await system.api.instance.inject(put('/v1/jobs/a', atNoon))
+    const answer = await system.api.instance.inject('/v1/jobs/a')
     expect(answer.statusCode).toBe(503)
     expect(answer.headers['retry-after']).toBe('1')
     expect(answer.json()).toMatchObject({ code: 'not-ready', retriable: true })
-    expect((await system.api.instance.inject(put(`/v1/jobs/${other}`, atNoon))).statusCode).toBe(201)
+    expect((await system.api.instance.inject(`/v1/jobs/${other}`)).statusCode).toBe(404)
   })
 
   it('answers each of the writes that arrive while one is in flight with the offset of its own record', async () => {
@@ -208,7 +251,8 @@ describe('PUT /v1/jobs/{id}', () => {
     const job = system.owner.job.bind(system.owner)
     const allRead = Promise.withResolvers<void>()
     system.owner.job = (partition, id) => job(partition, id).finally(() => ++read === 50 && allRead.resolve())
-    const others = Array.from({ length: 50 }, (_, index) => system.api.instance.inject(put(`/v1/jobs/j${index}`, atNoon)))
+    const none = { 'if-none-match': '*' }
+    const others = Array.from({ length: 50 }, (_, index) => system.api.instance.inject(put(`/v1/jobs/j${index}`, atNoon, none)))
     await allRead.promise
     await new Promise(setImmediate)
     opened.resolve()

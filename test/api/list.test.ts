@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { listJobs } from '../../src/api/jobs/job-list.ts'
-import { listMsMax, listsAtOnce } from '../../src/api/schemas/limits.ts'
-import type { JobView } from '../../src/ports/owner-queries.ts'
+import type { JobView } from '../../src/ground/ports/owner-queries.ts'
+import { listJobs } from '../../src/server/api/jobs/job-list.ts'
+import { listMsMax, listsAtOnce } from '../../src/server/api/schemas/limits.ts'
 import { atNoonDefinition, createSystem, type MemorySystem } from './system-in-memory.ts'
 
 async function all({ api }: MemorySystem, query = ''): Promise<{ ids: string[]; pages: number[] }> {

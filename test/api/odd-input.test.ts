@@ -2,7 +2,7 @@
 import { connect } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { listenersMax, listenersPerCallerMax } from '../../src/api/schemas/limits.ts'
+import { listenersMax, listenersPerCallerMax } from '../../src/server/api/schemas/limits.ts'
 import { apiTokens, expectRefusal, operator, viewer } from './attackers.ts'
 import { atNoon, createSystem } from './system-in-memory.ts'
 

@@ -1,8 +1,8 @@
 /** Commands besides trigger and pause: cancel, redrive, and the question why. */
 import { describe, expect, it } from 'vitest'
-import type { JobCommand, JobDefinition, OperationRequest } from '../../schemas/generated.ts'
-import { mask } from '../../src/api/http/redact.ts'
-import type { Operation, Operations } from '../../src/ports/operations.ts'
+import type { JobCommand, OperationRequest } from '../../schemas/generated.ts'
+import type { Operation, Operations } from '../../src/ground/ports/operations.ts'
+import { mask } from '../../src/server/api/http/redact.ts'
 import { duelogHere } from '../cli/built-program.ts'
 import { attemptError } from '../tools/attempt-error.ts'
 import { apiTokens, operator, viewer } from './attackers.ts'
@@ -50,18 +50,6 @@ describe('the end of a job or a run', () => {
     await using system = createSystem()
     system.add('a', { lastRun: finishedRun(2) })
     expect((await post(system, '/v1/runs/a/2/cancel')).json()).toMatchObject({ status: 404, code: 'not-found' })
-    expect(system.log.written).toEqual([])
-  })
-  it('of a run that is not tracked is refused with the reason', async () => {
-    await using system = createSystem()
-    const definition = { ...(system.add('b').definition as JobDefinition), trackRuns: false }
-    system.add('a', { definition, runNo: 2, lastRun: { ...finishedRun(2), status: 'DISPATCHED' } })
-    const answer = (await post(system, '/v1/runs/a/1/cancel')).json()
-    expect(answer).toMatchObject({ status: 409, code: 'not-tracked' })
-    expect(answer.detail).toMatch(
-      /^Run a\/1 was handed to the workers and cannot be cancelled, because trackRuns of the job is false\./,
-    )
-    expect((await post(system, '/v1/runs/a/3/cancel')).json()).toMatchObject({ status: 404, code: 'not-found' })
     expect(system.log.written).toEqual([])
   })
 })
@@ -184,19 +172,6 @@ describe('dead letters', () => {
     const none = await made.api.instance.inject({ url: '/v1/dead-letters/a%2Fb/2', headers })
     expect(none.json()).toMatchObject({ status: 404, code: 'not-found' })
   })
-  it('are shown also if more runs have ended since than the history holds, with what is known of them', async () => {
-    await using made = createSystem()
-    made.add('old', { deadRuns: [3, 20] })
-    made.owner.finished.set('old', [dead(20)])
-    made.owner.executions.set('old/3', execution('old', 3))
-    const { runs } = (await made.api.instance.inject('/v1/dead-letters')).json()
-    expect(runs).toMatchObject([
-      { runId: 'old/20', status: 'DEAD' },
-      { runId: 'old/3', status: 'DEAD', attempts: 2, finishedAt: null, errors: [] },
-    ])
-    const one = await made.api.instance.inject('/v1/dead-letters/old/3')
-    expect(one.json()).toMatchObject({ run: { runId: 'old/3' }, execution: { attempt: 2 } })
-  })
   it('are shown in shorter pages if their data is large', async () => {
     await using made = createSystem()
     const message = 'x'.repeat(1_000_000)
@@ -217,54 +192,7 @@ describe('dead letters', () => {
     expect(found).toEqual(ids)
     expect(pages).toBe(6)
   })
-  it('are all redriven by a request without a body', async () => {
-    await using made = system()
-    const answer = await post(made, '/v1/dead-letters/redrive')
-    expect(answer.statusCode).toBe(202)
-    expect(answer.json()).toEqual({ runIds: ['a/1', 'a/3', 'c/4'], left: [], more: false })
-    expect(sent(made).map(({ type, runNo }) => [type, runNo])).toEqual([
-      ['REDRIVE', 1],
-      ['REDRIVE', 3],
-      ['REDRIVE', 4],
-    ])
-  })
-  it.each([
-    [{ max: 1 }, ['a/1'], true],
-    [{ max: 2 }, ['a/1', 'a/3'], true],
-    [{ max: 3 }, ['a/1', 'a/3', 'c/4'], false],
-    [{ tag: 'night', max: 1 }, ['c/4'], false],
-    [{ handler: 'other' }, [], false],
-  ])('are redriven as %j says, and the answer says whether more remain', async (body, runIds, more) => {
-    await using made = system()
-    expect((await post(made, '/v1/dead-letters/redrive', body)).json()).toEqual({ runIds, left: [], more })
-    expect(made.log.written).toHaveLength(runIds.length)
-  })
-  it('are redriven up to the limit of their jobs, and the answer names the rest and what to do', async () => {
-    await using made = system()
-    made.owner.jobs.get('a')?.active.push(...Array.from({ length: 15 }, (_, index) => activeRun(10 + index)))
-    const left = [{ runId: 'a/3', detail: expect.stringContaining('maxConcurrentRuns') }]
-    expect((await post(made, '/v1/dead-letters/redrive')).json()).toEqual({ runIds: ['a/1', 'c/4'], left, more: false })
-    expect(sent(made).map(({ runNo }) => runNo)).toEqual([1, 4])
-  })
-  it('are redriven by a request up to its limit, and beyond it none, whatever its max is', async () => {
-    await using made = system()
-    for (let job = 0; job < 99; job++) made.add(`many/${job}`, { deadRuns: Array.from({ length: 10 }, (_, index) => index + 1) })
-    // Three dead runs of system(), 990 of these.
-    made.add('last', { deadRuns: [1, 2, 3, 4, 5, 6, 7] })
-    const all = (await post(made, '/v1/dead-letters/redrive')).json()
-    expect([all.runIds.length, all.left, all.more]).toEqual([1_000, [], false])
-    const before = made.log.written.length
-    made.add('one-more', { deadRuns: [1] })
-    for (const body of [undefined, {}, { max: 10 }, { max: 1_000 }, { handler: 'noop' }]) {
-      const refused = (await post(made, '/v1/dead-letters/redrive', body)).json()
-      expect(refused).toMatchObject({ status: 409, code: 'command-refused' })
-      const { max: _, ...filter } = body ?? {}
-      expect(refused.detail).toContain(`POST {"action":"REDRIVE","filter":${JSON.stringify(filter)}} to /v1/operations`)
-    }
-    expect(made.log.written).toHaveLength(before)
-    expect((await post(made, '/v1/dead-letters/redrive', { tag: 'night' })).json().runIds).toEqual(['c/4'])
-  })
-  it('are redriven by the command line up to --max as one operation, which says if there are more', async () => {
+  it('are redriven by the command line up to --first as one operation, which says if there are more', async () => {
     const requests: OperationRequest[] = []
     const operationOf = (request: OperationRequest): Operation => {
       const total = request.runIds?.length ?? 0
@@ -291,38 +219,19 @@ describe('dead letters', () => {
     await using made = system({ operations })
     const env = { DUELOG_URL: await made.api.listen('127.0.0.1', 0) }
     const run = (...args: string[]) => duelogHere(['runs', 'redrive', ...args], { env })
-    const some = await run('--dead', '--max', '2')
+    const some = await run('--dead', '--first', '2')
     expect([some.code, some.out]).toEqual([0, '2 redriven.\n'])
     expect(some.err).toMatch(/^More than 2 dead runs match\. Without --first all are redriven, each once\./)
-    expect(await run('--dead', '--max', '3')).toMatchObject({ code: 0, out: '3 redriven.\n', err: '' })
+    expect(await run('--dead', '--first', '3')).toMatchObject({ code: 0, out: '3 redriven.\n', err: '' })
     expect(requests.map(({ action, runIds }) => [action, runIds])).toEqual([
       ['REDRIVE', ['a/3', 'a/1']],
       ['REDRIVE', ['a/3', 'a/1', 'c/4']],
     ])
-    expect(await run('--dead', '--max', '1', '--tag', 'night', '--dry-run')).toMatchObject({ out: '1 would be redriven.\n' })
-    expect(await run('--dead', '--max', '1', '--tag', 'nobody')).toMatchObject({ code: 0, out: 'No dead runs.\n' })
-    for (const option of [['--dry-run'], ['--max', '1'], ['--detach'], ['--tag', 'night']])
+    expect(await run('--dead', '--first', '1', '--tag', 'night', '--dry-run')).toMatchObject({ out: '1 would be redriven.\n' })
+    expect(await run('--dead', '--first', '1', '--tag', 'nobody')).toMatchObject({ code: 0, out: 'No dead runs.\n' })
+    for (const option of [['--dry-run'], ['--first', '1'], ['--detach'], ['--tag', 'night']])
       expect(await run('a/1', ...option)).toMatchObject({ code: 2, out: '', err: expect.stringContaining('needs --dead') })
     expect(requests).toHaveLength(2)
-    expect(made.log.written).toEqual([])
-  })
-  it('are reported as left if their owner refused all of them', async () => {
-    await using made = system()
-    made.log.onRecord = (record, offset) => {
-      made.owner.apply(record, offset)
-      const { commandId, runNo } = codecs.command.decode(record.value as Buffer) as JobCommand
-      if (runNo === 3)
-        made.owner.reasons.set('a', [{ code: 'max-concurrent-runs', text: 'A command was dropped.', at: 1, commandId }])
-    }
-    expect((await post(made, '/v1/dead-letters/redrive')).json()).toEqual({
-      runIds: ['a/1', 'c/4'],
-      left: [{ runId: 'a/3', detail: 'A command was dropped.' }],
-      more: false,
-    })
-  })
-  it.each([{ max: 0 }, { max: 1e9 }, { tag: '' }, { everything: true }])('are not redriven for %j', async (body) => {
-    await using made = system()
-    expect((await post(made, '/v1/dead-letters/redrive', body)).json()).toMatchObject({ status: 400, code: 'bad-request' })
     expect(made.log.written).toEqual([])
   })
 })
@@ -350,7 +259,7 @@ describe('a payload of an operation', () => {
     ] as const) {
       const answer = await post(made, '/v1/operations', { action: 'TRIGGER', filter, ...body })
       expect([answer.statusCode, answer.json()]).toMatchObject([202, { action: 'TRIGGER', payloadBytes: payload.length }])
-      const wanted = { action: 'TRIGGER_WITH_PAYLOAD', tag: 'night', payload: Buffer.from(payload), payloadIsJson }
+      const wanted = { action: 'TRIGGER', tag: 'night', payload: Buffer.from(payload), payloadIsJson }
       expect(requests.at(-1)).toMatchObject(wanted)
       expect(Object.keys(answer.json())).not.toContain('payload')
     }

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { JobCommand, JobDefinition } from '../../schemas/generated.ts'
-import { payloadOf } from '../../src/executor/handlers/handler.ts'
+import { payloadOf } from '../../src/worker/executor/handlers/handler.ts'
 import { jsonTexts } from '../streams/jobs/json-texts.ts'
 import { codecs, createSystem } from './system-in-memory.ts'
 

@@ -1,8 +1,8 @@
 /** The acknowledgement of faults: it reaches the auditors of other processes, and says who, when and why. */
 import { expect, it } from 'vitest'
-import { createProofDirectory } from '../../src/api/owners/proof-directory.ts'
-import { remoteQueries } from '../../src/api/owners/remote-queries.ts'
-import type { Acknowledgement, FaultChoice, FoundFault, ProofQueries } from '../../src/ports/proof.ts'
+import type { Acknowledgement, FaultChoice, FoundFault, ProofQueries } from '../../src/ground/ports/roles.ts'
+import { remoteQueries } from '../../src/server/peers/remote-queries.ts'
+import { createProofDirectory } from '../../src/server/peers/role-directories.ts'
 import { apiTokens, operator, viewer } from './attackers.ts'
 import { createSystem, nowMs } from './system-in-memory.ts'
 
@@ -51,7 +51,7 @@ it('an operator acknowledges faults of all auditors, with a reason; a viewer see
     },
     remote: (url) => remoteQueries(url, { token: apiTokens[0]?.token, fetch: called as typeof fetch }),
     urlOf: (note) => (note as { url: string }).url,
-    ...{ groupId: 'auditor', local: here.proof, instance: 'i', partitions: 2, clock: { nowMs: () => nowMs } as never },
+    ...{ groupId: 'auditor', local: here.proof, instance: 'i', partitions: 2, clock: { steadyMs: () => nowMs } as never },
   })
   await using system = createSystem({ apiTokens, proofs, partitions: 2 })
   const call = async (headers: object, payload: object) => {

@@ -1,8 +1,8 @@
 /** Every route of the server itself. A new route without authorization fails here. */
 import { connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { peerToken } from '../../src/api/guards/peers.ts'
-import { connectionsMax } from '../../src/api/schemas/limits.ts'
+import { connectionsMax } from '../../src/server/api/schemas/limits.ts'
+import { peerToken } from '../../src/server/peers/peer-note.ts'
 import { admin, apiTokens, bearer, expectRefusal, type Headers, operator, viewer } from './attackers.ts'
 import { atNoon, codecs, createSystem, type MemorySystem } from './system-in-memory.ts'
 
@@ -74,14 +74,39 @@ describe('of all routes', () => {
 
   it('a change of many jobs that a person asks of an owner is in the audit trail; that of a process is there as its operation', async () => {
     await using system = createSystem({ apiTokens })
-    const query = 'action=PAUSE&commandId=x&isRepeat=false&limit=1&jobsOffset=1&at=1'
+    const change = { action: 'PAUSE', filter: {}, commandId: 'x', isRepeat: false, limit: 1, cutOff: { jobsOffset: 1, at: 1 } }
+    const query = `args=${encodeURIComponent(JSON.stringify([0, change]))}`
     const ask = (token: string) =>
-      system.api.instance.inject({ method: 'POST', url: `/internal/v1/partitions/0/changes?${query}`, headers: bearer(token) })
-    expect((await ask(peerToken(apiTokens) ?? '')).json()).toEqual({ changed: 0, refused: [] })
+      system.api.instance.inject({ method: 'POST', url: `/internal/v1/change?${query}`, headers: bearer(token) })
+    expect((await ask(peerToken(apiTokens) ?? '')).json()).toEqual({ answer: { changed: 0, refused: [] } })
     const trail = () => system.log.audited.map(({ value }) => codecs.audit.decode(value as Buffer))
     expect(trail()).toEqual([])
     expect((await ask('work-token-0123456789')).statusCode).toBe(200)
     expect(trail()).toMatchObject([{ action: 'CHANGE_JOBS', actor: 'ci' }])
+  })
+
+  it('a call between processes asks an owner for no more than the public routes let a caller ask', async () => {
+    await using system = createSystem({ apiTokens })
+    const ask = async (call: string, args: unknown[]) => {
+      const url = `/internal/v1/${call}?args=${encodeURIComponent(JSON.stringify(args))}`
+      return (await system.api.instance.inject({ url, headers: operator })).statusCode
+    }
+    const tenYearsMs = 3_653 * 86_400_000
+    const whole = { from: 1_000, to: 1_000 + tenYearsMs, bucketMs: tenYearsMs / 1_000 }
+    const due = { from: 1_000, to: 1_000 + tenYearsMs, limit: 500 }
+    expect([await ask('forecast', [0, whole]), await ask('dueJobs', [0, due])]).toEqual([200, 200])
+    const tooMuch: [string, object][] = [
+      ['forecast', { ...whole, bucketMs: 1 }],
+      ['forecast', { ...whole, bucketMs: whole.bucketMs - 1 }],
+      ['forecast', { ...whole, to: whole.to + 2 * whole.bucketMs }],
+      ['forecast', { ...whole, to: 0 }],
+      ['forecast', { ...whole, from: 1e300, to: 1e300 }],
+      ['dueJobs', { ...due, to: due.to + 1 }],
+      ['dueJobs', { ...due, to: 0 }],
+      ['dueJobs', { ...due, limit: 501 }],
+      ['targets', { action: 'PAUSE', commandPrefix: 'x', limit: 1, ids: Array(5_001).fill('') }],
+    ]
+    for (const [call, asked] of tooMuch) expect([call, asked, await ask(call, [0, asked])]).toEqual([call, asked, 400])
   })
 
   it.each(routes.filter(({ config }) => config.role !== undefined))(

@@ -1,8 +1,8 @@
 /** Requests that wait for the end of a run, and writes of jobs that must not exist yet. */
 import { request as httpRequest } from 'node:http'
 import { expect, it } from 'vitest'
-import { runWaitMsMax, runWaitsPerCallerMax } from '../../src/api/schemas/limits.ts'
-import { systemClock } from '../../src/clock/clock.ts'
+import { systemClock } from '../../src/ground/clock/clock.ts'
+import { runWaitMsMax, runWaitsPerCallerMax } from '../../src/server/api/schemas/limits.ts'
 import { onlyNewHeader } from '../../streams/state/condition.ts'
 import { atNoon, createSystem, finishedRun } from './system-in-memory.ts'
 
@@ -17,7 +17,7 @@ it('PUT with wait=ended answers with the run of the definition that it wrote', a
   await until(() => system.owner.awaited.length === 1)
   expect(system.owner.awaited).toEqual([{ id: 'a', awaited: { specOffset: 0 }, timeoutMs: 700 }])
   system.owner.end('a', ended({ sent: 3 }))
-  expect((await answer).statusCode).toBe(201)
+  expect((await answer).statusCode).toBe(200)
   expect((await answer).json()).toMatchObject({
     ...{ id: 'a', etag: '"0.0"', applied: true },
     run: { runId: 'a/1', status: 'SUCCEEDED', result: { sent: 3 } },
@@ -37,7 +37,7 @@ it('a run that cannot come is answered with the reason, and one that takes too l
   await using system = createSystem({ partitions: 1, clock: systemClock })
   system.owner.end('none', { run: null, reason: 'The job is INVALID: no topic.' })
   const none = await system.api.instance.inject(put('/v1/jobs/none?wait=ended'))
-  expect([none.statusCode, none.json()]).toMatchObject([201, { run: null, reason: 'The job is INVALID: no topic.' }])
+  expect([none.statusCode, none.json()]).toMatchObject([200, { run: null, reason: 'The job is INVALID: no topic.' }])
   system.owner.neverEnds = true
   const late = await system.api.instance.inject(put('/v1/jobs/late?wait=ended&timeoutMs=5'))
   expect(late.statusCode).toBe(202)

@@ -1,14 +1,13 @@
 /** The route of the lines of a run, over a log in memory: what it finds, what it skips, where it ends. */
 import { describe, expect, it } from 'vitest'
 import type { RunLog, RunLogLine } from '../../schemas/generated.ts'
-import { runLogAfterMs, runLogBeforeMs } from '../../src/api/schemas/limits.ts'
-import { DuelogError } from '../../src/errors/errors.ts'
-import type { Position, RecordIn, TopicPartition } from '../../src/ports/log.ts'
-import type { RangeReader } from '../../src/ports/ranges.ts'
-import { hiddenHash } from '../../streams/hashing/hidden-hash.ts'
+import { DuelogError } from '../../src/ground/errors/errors.ts'
+import type { Position, RangeReader, RecordIn, TopicPartition } from '../../src/ground/ports/log.ts'
+import { runLogAfterMs, runLogBeforeMs } from '../../src/server/api/schemas/limits.ts'
+import { hiddenHash } from '../../streams/text/hashes.ts'
 import { partitionOf } from '../../streams/topics/topics.ts'
 import { apiTokens, operator, viewer } from './attackers.ts'
-import { activeRun, atNoonDefinition, createSystem, finishedRun, memoryCodec, names, nowMs } from './system-in-memory.ts'
+import { activeRun, createSystem, finishedRun, memoryCodec, names, nowMs } from './system-in-memory.ts'
 
 const codec = memoryCodec<RunLog, RunLog>()
 
@@ -254,23 +253,6 @@ describe('records that no worker of ours wrote', () => {
     expect(first).toMatchObject({ lines: [], caughtUp: false, cursor: expect.any(String) })
     expect(set.ranges.reads).toBeLessThan(8)
   })
-})
-
-it('of a run without reports may come until the timeout of its attempt and a minute have passed', async () => {
-  await using set = started()
-  const untracked = { ...finishedRun(1), status: 'DISPATCHED' as const, startedAt: null, scheduledFor: nowMs }
-  const attemptTimeoutMs = 100_000
-  for (const [ageMs, isOpen] of [
-    [0, true],
-    [attemptTimeoutMs + runLogAfterMs - 1, true],
-    [attemptTimeoutMs + runLogAfterMs, false],
-  ] as const) {
-    const run = { ...untracked, finishedAt: nowMs - ageMs }
-    set.system.add('a', { lastRun: run, definition: { ...atNoonDefinition(), attemptTimeoutMs } })
-    set.system.owner.finished.set('a', [run])
-    const page: Page = (await set.get(lines)).json()
-    expect([page.cursor !== null, page.caughtUp]).toEqual([isOpen, true])
-  }
 })
 
 it('without their topic are answered with what is missing and what to do', async () => {

@@ -1,11 +1,11 @@
 import { Ajv } from 'ajv'
 import { describe, expect, it } from 'vitest'
-import * as commands from '../../src/api/schemas/commands.ts'
-import { problemSchema } from '../../src/api/schemas/common.ts'
-import * as jobs from '../../src/api/schemas/jobs.ts'
-import * as partitions from '../../src/api/schemas/partitions.ts'
-import * as runs from '../../src/api/schemas/runs.ts'
-import * as system from '../../src/api/schemas/system.ts'
+import * as commands from '../../src/server/api/schemas/commands.ts'
+import { problemSchema } from '../../src/server/api/schemas/common.ts'
+import * as jobs from '../../src/server/api/schemas/jobs.ts'
+import * as partitions from '../../src/server/api/schemas/partitions.ts'
+import * as runs from '../../src/server/api/schemas/runs.ts'
+import * as system from '../../src/server/api/schemas/system.ts'
 import { activeRun, atNoon, createSystem, finishedRun, type MemorySystem } from './system-in-memory.ts'
 
 const ajv = new Ajv({ allowUnionTypes: true })
@@ -22,7 +22,7 @@ async function answerOf({ api }: MemorySystem, method: 'GET' | 'PUT' | 'POST', u
 describe('answers match their schemas', () => {
   it('for jobs and runs', async () => {
     await using memory = createSystem()
-    expectToFit(jobs.putJobSchema.response[201], await answerOf(memory, 'PUT', '/v1/jobs/new?wait=applied', atNoon))
+    expectToFit(jobs.putJobSchema.response[200], await answerOf(memory, 'PUT', '/v1/jobs/new?wait=applied', atNoon))
     expectToFit(jobs.postJobSchema.response[201], await answerOf(memory, 'POST', '/v1/jobs', atNoon))
     memory.add('a', { active: [activeRun(2)], lastRun: finishedRun(1, [1]) })
     memory.owner.finished.set('a', [finishedRun(1, [1])])
@@ -43,9 +43,18 @@ describe('answers match their schemas', () => {
     const payload = `${JSON.stringify({ id: 'a', ...atNoon })}\n{"id":"b"}\n{`
     const headers = { 'content-type': 'application/x-ndjson' }
     const { body } = await memory.api.instance.inject({ method: 'POST', url: '/v1/jobs/batch', headers, payload })
+    const [text, whole] = [{ type: 'string' }, { type: 'integer' }]
+    const written = { line: whole, ok: { const: true }, id: text, etag: text, partition: whole, offset: whole }
+    const refused = { line: whole, ok: { const: false }, code: text, detail: text, retriable: { type: 'boolean' } }
+    const problems = { type: 'array', minItems: 1, items: { type: 'object', required: ['field', 'limit', 'message'] } }
+    const exactly = (properties: object, more: object = {}) => ({
+      ...{ type: 'object', additionalProperties: false, required: Object.keys(properties) },
+      properties: { ...properties, ...more },
+    })
+    const schemas = [exactly(written), exactly(refused, { id: text, problems }), exactly(refused, { problems })]
     const lines = body.trim().split('\n')
     expect(lines).toHaveLength(3)
-    for (const line of lines) expectToFit(jobs.batchLineSchema, JSON.parse(line))
+    for (const [index, schema] of schemas.entries()) expectToFit(schema, JSON.parse(lines[index] ?? ''))
   })
 
   it('for schedules, partitions, probes and problems', async () => {

@@ -2,7 +2,8 @@
 import { Writable } from 'node:stream'
 import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
-import { SignIns } from '../../src/api/guards/sign-ins.ts'
+import { DuelogError } from '../../src/ground/errors/errors.ts'
+import { SignIns } from '../../src/server/api/guards/sign-ins.ts'
 import {
   refusedSignInsInAllMax,
   refusedSignInsInAllPerSecond,
@@ -11,8 +12,7 @@ import {
   refusedTokensKeptMs,
   signInsKeptMax,
   signInsLoggedMs,
-} from '../../src/api/schemas/limits.ts'
-import { DuelogError } from '../../src/errors/errors.ts'
+} from '../../src/server/api/schemas/limits.ts'
 import { admin, apiTokens, bearer, type Headers, operator, viewer } from './attackers.ts'
 import { createSystem } from './system-in-memory.ts'
 

@@ -1,7 +1,7 @@
 /** Slowloris: connections that never finish their headers. */
 import { connect } from 'node:net'
 import { expect, it } from 'vitest'
-import { headersReceiveMs } from '../../src/api/schemas/limits.ts'
+import { headersReceiveMs } from '../../src/server/api/schemas/limits.ts'
 import { createSystem } from './system-in-memory.ts'
 
 it('a request whose headers do not arrive in time is answered and its connection closed', async () => {

@@ -1,26 +1,25 @@
 /** A log and an owner in memory behind a real API, so that tests can inject requests and see their effects. */
+
 import { pino } from 'pino'
 import type { AuditEvent, Execution, FinishedRun, JobCommand, JobDefinition } from '../../schemas/generated.ts'
-import { type Api, type ApiOptions, createApi } from '../../src/api/api.ts'
-import { type AuditTrail, matcherOf } from '../../src/api/audit-trail/audit-trail.ts'
-import { decodeInternalJson, encodeInternalJson } from '../../src/api/owners/owner-calls.ts'
-import type { OwnerDirectory } from '../../src/api/owners/owner-directory.ts'
-import { DuelogError } from '../../src/errors/errors.ts'
-import { newMetrics } from '../../src/metrics/metrics.ts'
-import type { Announced, Changes, TargetQuery, Targets } from '../../src/ports/change-targets.ts'
-import { byDeath, type DeadRun, type DeadRuns, type DeadRunsQuery } from '../../src/ports/dead-runs.ts'
-import type { Codec, LogWriter, RecordOut } from '../../src/ports/log.ts'
+import { DuelogError } from '../../src/ground/errors/errors.ts'
+import { newMetrics } from '../../src/ground/metrics/metrics.ts'
+import type { Codec, LogWriter, RecordOut } from '../../src/ground/ports/log.ts'
+import type { Announced, Changes, TargetQuery, Targets } from '../../src/ground/ports/operations.ts'
 import type {
   ActiveRunView,
-  Asker,
   AwaitedRun,
   Heartbeat,
   JobQueries,
   JobView,
   PartitionQueries,
   RunEnd,
-} from '../../src/ports/owner-queries.ts'
+} from '../../src/ground/ports/owner-queries.ts'
 import type {
+  Asker,
+  DeadRun,
+  DeadRuns,
+  DeadRunsQuery,
   DueCounts,
   DueJobs,
   DueRange,
@@ -29,12 +28,18 @@ import type {
   PartitionView,
   StoredJob,
   WorkerRuns,
-} from '../../src/ports/owner-views.ts'
-import { ownerProblem } from '../../src/ports/owner-views.ts'
+} from '../../src/ground/ports/owner-views.ts'
+import { byDeath, ownerProblem } from '../../src/ground/records/owners.ts'
+import { type Api, type ApiOptions, createApi } from '../../src/server/api/api.ts'
+import { type AuditTrail, matcherOf } from '../../src/server/api/audit-trail/audit-trail.ts'
+import { decodeInternalJson, encodeInternalJson } from '../../src/server/peers/calls.ts'
+import type { OwnerDirectory } from '../../src/server/peers/owner-directory.ts'
 import { completeDefinition } from '../../streams/definitions/definition-json.ts'
 import type { Reason } from '../../streams/jobs/reasons.ts'
+import { noTarget } from '../../streams/runs/dispatch.ts'
 import { holds, onlyOverOf } from '../../streams/state/condition.ts'
 import { partitionOf, topicNames } from '../../streams/topics/topics.ts'
+import { attemptError } from '../tools/attempt-error.ts'
 
 export const nowMs = Date.UTC(2030, 0, 1)
 export const names = topicNames('test.')
@@ -136,7 +141,7 @@ export class MemoryOwner implements PartitionQueries {
       phase: this.notReady.has(partition) ? 'restoring' : 'active',
       ...{ restoreRemaining: 0, restoreTotal: 0, mailboxDepth: 0, overdueMs: 0 },
       ...{ jobsOffset: 0, commandsOffset: 0, eventsOffset: 0 },
-      underWay: { dispatched: 0, running: 0, waiting: 0, withoutHandler: 0 },
+      underWay: { dispatched: 0, running: 0, waiting: 0, withoutHandler: 0, inPausedPools: 0 },
       ...(this.problem !== undefined && { problem: this.problem }),
     }))
   }
@@ -183,21 +188,14 @@ export class MemoryOwner implements PartitionQueries {
     const { jobs } = await this.list(partition, { ...filter, dead: true }, Number.POSITIVE_INFINITY)
     const runs = jobs.flatMap(({ id, offset, definition, deadRuns }) =>
       deadRuns.flatMap((runNo): DeadRun[] => {
-        const run = this.finished.get(id)?.find((finished) => finished.runNo === runNo) ?? null
-        const place = { at: run?.finishedAt ?? 0, jobId: id, runNo }
-        return [
-          {
-            place,
-            job: { offset, definition },
-            run,
-            input: run === null ? (this.executions.get(`${id}/${runNo}`) ?? null) : null,
-          },
-        ]
+        const run = this.finished.get(id)?.find((finished) => finished.runNo === runNo)
+        if (run === undefined) return []
+        return [{ place: { at: run.finishedAt, jobId: id, runNo }, job: { offset, definition }, run }]
       }),
     )
     const behind = runs.filter(({ place }) => before === undefined || byDeath(before, place) < 0)
     behind.sort((a, b) => byDeath(a.place, b.place))
-    return { runs: behind.slice(0, limit), isCut: behind.length > limit, count: runs.length, kinds: [] }
+    return { runs: behind.slice(0, limit), isCut: behind.length > limit, count: runs.length, dropped: 0, kinds: [] }
   }
   /** The Executions of dead runs, by runId. */
   readonly executions = new Map<string, Execution>()
@@ -225,7 +223,7 @@ export class MemoryOwner implements PartitionQueries {
     this.#check(partition)
     this.dueRanges.push(range)
     const { to } = range
-    return { overdue: 0, next: [], later: [], until: to, jobs: 0, sampled: 0, cut: false, ...this.due }
+    return { overdue: 0, next: [], later: [], until: to, jobs: 0, sampled: 0, cut: false, pools: [], ...this.due }
   }
   /** The jobs that are due in every partition. */
   dueList: DueJobs = { jobs: [], found: 0, complete: true }
@@ -299,7 +297,7 @@ export class MemoryOwner implements PartitionQueries {
   }
   /** The content of standby copies, and how many records they lack. */
   behindRecords: number | null = null
-  readonly copies: JobQueries = {
+  readonly standbyReads: JobQueries = {
     job: async (_partition, id) => structuredCloneKeepingBuffers(this.jobs.get(id)),
     list: (partition, filter, limit, after) => this.#unchecked(() => this.list(partition, filter, limit, after)),
     why: (partition, id) => this.#unchecked(() => this.why(partition, id)),
@@ -332,6 +330,7 @@ export function view(id: string, definition: JobDefinition | undefined, partitio
       nextFireAt: definition?.schedule.at ?? null,
       nextDueAt: null,
       runNo: 0,
+      deadRunsDropped: 0,
     },
     ...{ scheduledRuns: 0, succeeded: 0, failed: 0, skipped: 0, cancelled: 0, reason: null, active: [], lastRun: null },
     ...{ deadRuns: [], anchorAt: 0, backfill: null, followUpsWaiting: 0 },
@@ -349,9 +348,7 @@ export function execution(jobId: string, runNo: number, more: Partial<Execution>
       contentType: null,
       headers: {},
       pinTo: null,
-      tracked: true,
-      httpTarget: null,
-      topicTarget: null,
+      ...noTarget,
       cause: null,
     },
     ...more,
@@ -384,10 +381,9 @@ export function finishedRun(runNo: number, result: unknown = null): FinishedRun 
   return {
     ...{ runNo, scheduledFor: nowMs, trigger: 'SCHEDULE', commandId: null, status: 'SUCCEEDED', attempts: 2, startedAt: nowMs },
     ...{ finishedAt: nowMs + 5, worker: 'w@h:1:b', result: result === null ? null : Buffer.from(JSON.stringify(result)) },
-    note: null,
-    hiddenHash: 0,
-    errors: [{ attempt: 1, at: nowMs, worker: null, type: 'Error', message: 'first' }],
-  } as FinishedRun
+    ...{ unstartedAttempts: 0, specOffset: -1, dueAt: nowMs, dispatchedAt: nowMs, hasOwnInput: false, note: null, hiddenHash: 0 },
+    errors: [attemptError({ attempt: 1, at: nowMs, type: 'Error', message: 'first' })],
+  }
 }
 
 export const atNoon = { schedule: { at: '2031-01-01T12:00:00Z' }, target: { handler: 'noop' } }
@@ -446,7 +442,7 @@ export function createSystem(change: Partial<ApiOptions> = {}): MemorySystem {
         return { answer: await question(owner), stale: null }
       } catch (error) {
         if (owner.behindRecords === null) throw error
-        return { answer: await question(owner.copies), stale: { partition, behindRecords: owner.behindRecords } }
+        return { answer: await question(owner.standbyReads), stale: { partition, behindRecords: owner.behindRecords } }
       }
     },
     problem: async () => ownerProblem('i@h:1:b', owner.problem),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { newMetrics } from '../../src/metrics/metrics.ts'
+import { newMetrics } from '../../src/ground/metrics/metrics.ts'
 import { topicsOfPool } from '../../streams/topics/topics.ts'
 import { atNoon, createSystem, names, nowMs } from './system-in-memory.ts'
 

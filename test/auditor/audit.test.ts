@@ -1,22 +1,22 @@
 /** An audit of a system that runs: it reads up to the ends that the log has at its beginning. */
 import { afterEach, expect, test, vi } from 'vitest'
-import { audit } from '../../src/auditor/audit.ts'
+import { audit } from '../../src/tools/auditor/audit.ts'
 import { at, graceMs, ninth } from './history.ts'
 
 const { read } = vi.hoisted(() => ({ read: { toEnd: async (_options: unknown): Promise<void> => {} } }))
 
-vi.mock('../../src/cluster/index.ts', async () => {
+vi.mock('../../src/log/cluster/index.ts', async () => {
   const { topicNames } = await import('../../streams/topics/topics.ts')
   const names = topicNames('p.')
   const topics = [names.jobs, names.state, names.deadLetters, names.events, names.control, names.pauses]
   const log = { topics: async () => [...topics, 'p.executions.default.normal'], readToEnd: (given: unknown) => read.toEnd(given) }
   return { clusterOf: () => ({ log, names, openReadingCodecs: async () => ({}) }) }
 })
-vi.mock('../../src/store/index.ts', async () => {
+vi.mock('../../src/log/store/index.ts', async () => {
   const { memoryStore } = await import('../tools/memory-store.ts')
   return { rocksStores: () => ({ open: async () => ({ store: { ...memoryStore(), close: async () => {} } }) }) }
 })
-vi.mock('../../src/auditor/reading/index.ts', async (original) => ({
+vi.mock('../../src/tools/auditor/reading/index.ts', async (original) => ({
   ...(await original<object>()),
   factOf: async (_names: unknown, _codecs: unknown, record: { fact: object }) => record.fact,
 }))

@@ -1,7 +1,7 @@
 /** A partition under audit: by a clock that is not always right, and in a data folder that has belonged to another system. */
 import { pino } from 'pino'
 import { expect, it } from 'vitest'
-import { AuditedPartition, type AuditorRoleOptions } from '../../src/auditor/audited-partition.ts'
+import { AuditedPartition, type AuditorRoleOptions } from '../../src/tools/auditor/audited-partition.ts'
 import { topicNames } from '../../streams/topics/topics.ts'
 import { codecs } from '../model/world.ts'
 import { memoryStore } from '../tools/memory-store.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { auditedTopics } from '../../src/auditor/audit.ts'
+import { auditedTopics } from '../../src/tools/auditor/audit.ts'
 import { topicNames } from '../../streams/topics/topics.ts'
 
 test('the end of each topic is read before the ends of the topics that its records refer to', () => {

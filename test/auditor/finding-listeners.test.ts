@@ -1,9 +1,9 @@
 /** What the role auditor tells Prometheus, which sees no increase in a series that begins with the first fault. */
 import { pino } from 'pino'
 import { expect, it } from 'vitest'
-import { findingKinds, unjudgedReasons } from '../../src/auditor/findings/findings.ts'
-import { findingListenersOf } from '../../src/auditor/role.ts'
-import { newMetrics } from '../../src/metrics/metrics.ts'
+import { newMetrics } from '../../src/ground/metrics/metrics.ts'
+import { findingKinds, unjudgedReasons } from '../../src/tools/auditor/findings/findings.ts'
+import { findingListenersOf } from '../../src/tools/auditor/role.ts'
 
 it('the metric has each kind of fault and each reason from the start, at 0', async () => {
   const metrics = newMetrics()

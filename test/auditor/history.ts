@@ -1,10 +1,10 @@
 /** Histories of a job as the log would have them, for tests of the audit: each record as the fact that is read from it. */
 import type { ActiveRun, Execution, ExecutionEvent, FinishedRun, JobDefinitionInput, JobState } from '../../schemas/generated.ts'
-import type { Finding, Scope } from '../../src/auditor/findings/findings.ts'
-import { Ledger, type LedgerOptions } from '../../src/auditor/ledger.ts'
-import { type Fact, planSpec } from '../../src/auditor/reading/record-facts.ts'
-import type { Progress } from '../../src/auditor/review/calendar.ts'
-import { type Verdict, verdictOf } from '../../src/auditor/verdict.ts'
+import { type Verdict, verdictOf } from '../../src/tools/auditor/audit.ts'
+import type { Progress } from '../../src/tools/auditor/calendar.ts'
+import type { Finding, Scope } from '../../src/tools/auditor/findings/findings.ts'
+import { Ledger, type LedgerOptions } from '../../src/tools/auditor/ledger.ts'
+import { type Fact, planSpec } from '../../src/tools/auditor/reading/record-facts.ts'
 import { completeDefinition } from '../../streams/definitions/definition-json.ts'
 import { memoryStore } from '../tools/memory-store.ts'
 
@@ -116,7 +116,7 @@ interface RunOptions {
 export const dispatchOf = (runNo: number, minutes: number, specOffset: number): Execution =>
   ({
     ...{ jobId: 'job', runNo, attempt: 1, specOffset, scheduledFor: at(minutes), dueAt: at(minutes), trigger: 'SCHEDULE' },
-    ...{ dispatchedAt: at(minutes) - 50, startDeadlineAt: at(minutes) + 86_400_000, tracked: true },
+    ...{ dispatchedAt: at(minutes) - 50, startDeadlineAt: at(minutes) + 86_400_000 },
   }) as Execution
 
 export const activeRun = (runNo: number, minutes: number, specOffset: number, more: Partial<ActiveRun> = {}): ActiveRun =>

@@ -1,8 +1,8 @@
 /** What an audit says does not depend on the order in which topics are read, on restarts, or on how much there is at a time. */
 import { describe, expect, it } from 'vitest'
-import type { Finding } from '../../src/auditor/findings/findings.ts'
-import { Ledger, type LedgerOptions } from '../../src/auditor/ledger.ts'
-import { verdictOf } from '../../src/auditor/verdict.ts'
+import { verdictOf } from '../../src/tools/auditor/audit.ts'
+import type { Finding } from '../../src/tools/auditor/findings/findings.ts'
+import { Ledger, type LedgerOptions } from '../../src/tools/auditor/ledger.ts'
 import { type MemoryStore, memoryStore } from '../tools/memory-store.ts'
 import { mulberry32 } from '../tools/mulberry32.ts'
 import {

@@ -45,7 +45,6 @@ it('the role judges runs while they run, and shows a planted duplicate in the AP
 it('the role finds nothing in jobs of all kinds that run correctly', async () => {
   const every = { everyMs: 300 }
   const kinds: Record<string, object> = {
-    untracked: { schedule: every, target: { handler: 'noop' }, trackRuns: false },
     queued: { schedule: every, target: { handler: 'sleep' }, payload: { ms: 500 }, overlap: 'QUEUE_ONE' },
     skipped: { schedule: every, target: { handler: 'sleep' }, payload: { ms: 500 } },
     replaced: { schedule: { everyMs: 1_000 }, target: { handler: 'sleep' }, payload: { ms: 1_300 }, overlap: 'CANCEL_PREVIOUS' },
@@ -75,8 +74,8 @@ it('the role finds nothing in jobs of all kinds that run correctly', async () =>
   await send('POST', 'skipped/pause?wait=applied', {})
   await send('POST', 'queued/trigger?wait=applied', {})
   // Another life of the same id, and other times.
-  await send('DELETE', 'untracked?wait=applied')
-  await send('PUT', 'untracked?wait=applied', kinds.untracked ?? {})
+  await send('DELETE', 'end?wait=applied')
+  await send('PUT', 'end?wait=applied', kinds.end ?? {})
   await send('PUT', 'late?wait=applied', { schedule: { everyMs: 700 }, target: { handler: 'noop' } })
   await send('POST', 'skipped/resume?wait=applied', {})
   const before = (await proof()).runs

@@ -1,6 +1,6 @@
 /** Rules that take a search for each time, many of them in one judgement: the auditor rests between two, and gives up what takes too long. */
 import { expect, it } from 'vitest'
-import { timesStepsMax } from '../../src/auditor/review/calendar.ts'
+import { timesStepsMax } from '../../src/tools/auditor/calendar.ts'
 import { stepsSpent } from '../../streams/schedules/steps.ts'
 import { at, History, ledgerOf, presentAt, start } from './history.ts'
 

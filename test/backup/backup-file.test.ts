@@ -5,14 +5,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { zstdCompressSync } from 'node:zlib'
 import { afterAll, expect, it } from 'vitest'
-import { BackupWriter, checkedBackup, kinds } from '../../src/backup/backup-file.ts'
+import { BackupWriter, checkedBackup, kinds } from '../../src/tools/backup/backup-file.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'duelog-backup-file-'))
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 const header = {
   ...{ createdAt: 1, duelog: '1.0.0', clusterId: 'c', prefix: 'p.', partitions: 3, pools: ['default'] },
-  ...{ zoneRules: '', live: false, ends: [], schemas: {} },
+  ...{ zoneRules: '', live: false, ends: [], intake: [], schemas: {} },
 }
 
 let files = 0

@@ -1,7 +1,7 @@
 /** What the fence of a moved system holds back: a suspended owner that wakes up, one that has just fired, and one that starts afresh. */
 import { expect, it } from 'vitest'
-import { fence, retire } from '../../src/backup/fence.ts'
-import type { LogAdmin, TransactionalWriter } from '../../src/ports/index.ts'
+import type { LogAdmin, TransactionalWriter } from '../../src/ground/ports/log.ts'
+import { fence, retire } from '../../src/tools/backup/fence.ts'
 import { movedKey } from '../../streams/state/index.ts'
 import type { Process } from '../model/cluster/process.ts'
 import { codecs, names } from '../model/world.ts'

@@ -1,8 +1,9 @@
 /** Operations in a copy: none goes on, and none begins. */
 import { expect, it } from 'vitest'
 import type { OperationProgress, OperationRecord } from '../../schemas/index.ts'
-import { endedOperation, endsOfUnbegun } from '../../src/backup/frame-job.ts'
-import { hasEnded, type Operation } from '../../src/ports/index.ts'
+import type { Operation } from '../../src/ground/ports/operations.ts'
+import { hasEnded } from '../../src/ground/records/owners.ts'
+import { endedOperation, endsOfUnbegun } from '../../src/tools/backup/frame-job.ts'
 
 const empty = { request: null, progress: null, cancel: null }
 const request = { action: 'DELETE' } as OperationRecord['request']

@@ -3,15 +3,15 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import { BackupWriter, kinds } from '../../src/backup/backup-file.ts'
-import { readSystem } from '../../src/backup/logged-system.ts'
-import { Restoring } from '../../src/backup/restoring.ts'
-import { Scratch } from '../../src/backup/scratch.ts'
-import type { DuelogError } from '../../src/errors/index.ts'
-import { codecsOfSchemas, ownSchemas } from '../../src/kafka/index.ts'
-import type { BoundedRead } from '../../src/kafka/reading/index.ts'
-import type { RecordIn, RecordOut } from '../../src/ports/index.ts'
+import type { DuelogError } from '../../src/ground/errors/index.ts'
+import type { RecordIn, RecordOut } from '../../src/ground/ports/log.ts'
+import type { BoundedRead } from '../../src/log/kafka/index.ts'
+import { codecsOfSchemas, ownSchemas } from '../../src/log/kafka/index.ts'
 import { Chance } from '../../src/testing/simulation/chance.ts'
+import { BackupWriter, kinds } from '../../src/tools/backup/backup-file.ts'
+import { readSystem } from '../../src/tools/backup/logged-system.ts'
+import { Restoring } from '../../src/tools/backup/restoring.ts'
+import { Scratch } from '../../src/tools/backup/scratch.ts'
 import { metaKey, restoringKey, stateKey } from '../../streams/state/index.ts'
 import { topicNames } from '../../streams/topics/index.ts'
 
@@ -274,7 +274,7 @@ it('what the intake has written behind its position is left out unless it is dec
 })
 
 const header = {
-  ...{ createdAt: 1, duelog: '1.0.0', clusterId: 'c', prefix: 'o.', partitions: 3, pools: [], ends: [] },
+  ...{ createdAt: 1, duelog: '1.0.0', clusterId: 'c', prefix: 'o.', partitions: 3, pools: [], ends: [], intake: [] },
   ...{ zoneRules: '', live: false, schemas: ownSchemas() },
 }
 

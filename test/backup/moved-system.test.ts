@@ -7,12 +7,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterAll, expect, it, onTestFinished } from 'vitest'
-import { audit } from '../../src/auditor/index.ts'
-import { backup, carry, reshard, restore, unfence } from '../../src/backup/index.ts'
-import { clusterOf } from '../../src/cluster/index.ts'
-import { readConfig } from '../../src/config/index.ts'
-import type { Handler, Run } from '../../src/library/index.ts'
-import { type System, startSystem } from '../../src/system/index.ts'
+import type { Handler, Run } from '../../src/clients/library/index.ts'
+import { readConfig } from '../../src/ground/config/index.ts'
+import { clusterOf } from '../../src/log/cluster/index.ts'
+import { type System, startSystem } from '../../src/program/system/index.ts'
+import { audit } from '../../src/tools/auditor/index.ts'
+import { backup, carry, reshard, restore, unfence } from '../../src/tools/backup/index.ts'
 import { completeDefinition } from '../../streams/definitions/index.ts'
 import { brokers, registryUrl, uniquePrefix } from '../kafka/harness.ts'
 import { Checker } from '../tools/checker.ts'
@@ -101,9 +101,9 @@ type Ask = ReturnType<typeof asking>
 const callsOf = (jobId: string, of?: string): Call[] =>
   calls.filter((call) => call.jobId === jobId && (of === undefined || call.of === of))
 const called = (jobId: string, count = 1, of?: string): Promise<void> =>
-  expect.poll(() => callsOf(jobId, of).length, { timeout: 45_000 }).toBeGreaterThanOrEqual(count)
+  expect.poll(() => callsOf(jobId, of).length).toBeGreaterThanOrEqual(count)
 const jobThat = async (ask: Ask, id: string, shape: object): Promise<void> => {
-  await expect.poll(() => ask('GET', `jobs/${encodeURIComponent(id)}`), { timeout: 45_000 }).toMatchObject(shape)
+  await expect.poll(() => ask('GET', `jobs/${encodeURIComponent(id)}`)).toMatchObject(shape)
 }
 
 const rateMs = 8_000

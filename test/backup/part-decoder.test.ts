@@ -1,10 +1,10 @@
 /** What a backup reads of one job: only what still counts, and never less because something did not answer. */
 import { expect, it } from 'vitest'
 import type { FollowUp, FollowUpQueue } from '../../schemas/generated.ts'
-import { PartDecoder } from '../../src/backup/part-decoder.ts'
-import { offsetKey, parts } from '../../src/backup/scratch.ts'
-import { DuelogError } from '../../src/errors/errors.ts'
-import type { Codecs } from '../../src/kafka/index.ts'
+import { DuelogError } from '../../src/ground/errors/errors.ts'
+import type { Codecs } from '../../src/log/kafka/index.ts'
+import { PartDecoder } from '../../src/tools/backup/part-decoder.ts'
+import { offsetKey, parts } from '../../src/tools/backup/scratch.ts'
 import { codecs } from '../model/world.ts'
 
 const queue = { firstPage: 3, lastPage: 4, taken: 1, count: 3, bytes: 0, lookAt: null } as FollowUpQueue

@@ -36,7 +36,7 @@ export async function productAudit(network: Network, plan: AuditPlan): Promise<A
 
 async function auditOnce(network: Network, { from, to, lateMs, signal }: AuditPlan): Promise<AuditResult & { judged: boolean }> {
   const program = [
-    join(ownCode, 'src/cli/duelog.ts'),
+    join(ownCode, 'src/program/cli/duelog.ts'),
     'audit',
     '--json',
     '--grace',

@@ -1,7 +1,7 @@
 /**
  * A short drill on three real brokers, with the fault that no other test has: the broker that coordinates the groups falls silent. It
  * judges what is lost, doubled or early, and never how long something takes, because machines that run tests are busy. Owners and
- * brokers that are stopped or killed are in test/docker/topology.test.ts and test/faults. `npm run chaos` by hand runs all faults.
+ * brokers that are stopped or killed are in test/docker/topology.test.ts and test/faults. `npm run test:long` runs this one, and `npm run chaos` by hand runs all faults.
  */
 import { fork } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'

@@ -45,7 +45,7 @@ it('proves that each occurrence ran once, leaves nothing behind, and finds what 
   expect(await bed.feed(input, 'jobs', 'apply', '-')).toMatchObject({ code: 0 })
   await all.promise
   await expect
-    .poll(async () => (await bed.run('jobs', 'list', '--status', 'COMPLETED', '--json')).json().length, { timeout: 30_000 })
+    .poll(async () => (await bed.run('jobs', 'list', '--status', 'COMPLETED', '--json')).json().length)
     .toBe(jobs.length)
 
   const clean = await bed.run('audit', '--json')
@@ -94,10 +94,10 @@ it('does not report runs that wait for a slot of their key', async () => {
     expect(verdict.findings.filter(({ what }) => what.startsWith('w-'))).toEqual([])
     return verdict.waiting
   }
-  await expect.poll(waiting, { timeout: 30_000 }).toBe(7)
+  await expect.poll(waiting).toBe(7)
   expect(holding.size).toBe(1)
   holding.open()
-  await expect.poll(waiting, { timeout: 30_000 }).toBe(0)
+  await expect.poll(waiting).toBe(0)
 })
 
 it('says when there is nothing to audit, and refuses what is no time', async () => {

@@ -9,7 +9,7 @@ const printed = (...args: string[]): Promise<string> =>
 
 test('the help lists the cases that the benchmarks list', async () => {
   const [help, usage] = await Promise.all([
-    printed('src/cli/duelog.ts', 'bench', '--help'),
+    printed('src/program/cli/duelog.ts', 'bench', '--help'),
     printed('bench/run.ts', 'no-such-case'),
   ])
   const listed = usage.match(/-- (\S+) \[--n N\]/)?.[1]?.split('|') ?? []

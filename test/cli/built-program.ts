@@ -7,14 +7,14 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect } from 'vitest'
-import { main } from '../../src/cli/program.ts'
-import { readConfig } from '../../src/config/config.ts'
-import type { Handlers } from '../../src/executor/handlers/handler.ts'
-import { type System, startSystem } from '../../src/system/system.ts'
+import { readConfig } from '../../src/ground/config/config.ts'
+import { main } from '../../src/program/cli/program.ts'
+import { type System, startSystem } from '../../src/program/system/system.ts'
+import type { Handlers } from '../../src/worker/executor/handlers/handler.ts'
 import { silent } from '../executor/harness.ts'
 import { FakeTerminal } from './fake-terminal.ts'
 
-const program = fileURLToPath(new URL('../../src/cli/duelog.ts', import.meta.url))
+const program = fileURLToPath(new URL('../../src/program/cli/duelog.ts', import.meta.url))
 
 export interface Ended {
   code: number | null

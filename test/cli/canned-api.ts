@@ -2,7 +2,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll } from 'vitest'
-import { main } from '../../src/cli/program.ts'
+import { main } from '../../src/program/cli/program.ts'
 import { FakeTerminal } from './fake-terminal.ts'
 
 export interface Canned {

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { candidatesOf } from '../../src/cli/completion/candidates.ts'
-import { programOf } from '../../src/cli/program.ts'
+import { candidatesOf } from '../../src/program/cli/completion-command.ts'
+import { programOf } from '../../src/program/cli/program.ts'
 import { duelogHere } from './built-program.ts'
 import { FakeTerminal } from './fake-terminal.ts'
 
@@ -84,7 +84,7 @@ describe('completion', () => {
     const folder = await mkdtemp(join(tmpdir(), 'duelog-completion-'))
     onTestFinished(() => rm(folder, { recursive: true, force: true }))
     const duelog = join(folder, 'duelog')
-    const source = fileURLToPath(new URL('../../src/cli/duelog.ts', import.meta.url))
+    const source = fileURLToPath(new URL('../../src/program/cli/duelog.ts', import.meta.url))
     await writeFile(duelog, `#!/bin/sh\nexec '${process.execPath}' '${source}' "$@"\n`)
     await chmod(duelog, 0o755)
     const script = `

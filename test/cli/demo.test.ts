@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { firstLines } from '../../src/cli/commands/demo-command.ts'
+import { firstLines } from '../../src/program/cli/commands/demo-command.ts'
 
 it('shows the first lines and says once that there were more', () => {
   const written: string[] = []

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { duelog } from './built-program.ts'
 
-const file = fileURLToPath(new URL('../../src/cli/duelog.ts', import.meta.url))
+const file = fileURLToPath(new URL('../../src/program/cli/duelog.ts', import.meta.url))
 
 function start(args: string[], env: Record<string, string> = {}) {
   const child = spawn(process.execPath, [file, ...args], {

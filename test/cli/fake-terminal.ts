@@ -1,5 +1,5 @@
 /** A terminal that records its output. */
-import type { Terminal } from '../../src/cli/terminal/terminal.ts'
+import type { Terminal } from '../../src/program/cli/terminal/terminal.ts'
 
 export class FakeTerminal implements Terminal {
   readonly out: string[] = []

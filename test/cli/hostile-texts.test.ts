@@ -1,8 +1,8 @@
 /** No command lets a text that others wrote control the terminal of an operator: ids, names, errors, results, logs, refusals. */
 import { expect, it } from 'vitest'
-import { planLines } from '../../src/cli/jobs/plan-text.ts'
-import { painterOf } from '../../src/cli/terminal/style.ts'
-import { timeTextOf } from '../../src/cli/terminal/times.ts'
+import { planLines } from '../../src/program/cli/jobs/plan-command.ts'
+import { painterOf } from '../../src/program/cli/terminal/style.ts'
+import { timeTextOf } from '../../src/program/cli/terminal/times.ts'
 import { cannedApi } from './canned-api.ts'
 
 /** Sets the title, hides text, clears the screen, moves the cursor, an 8-bit CSI, turns the direction, a line of its own. */
@@ -126,7 +126,10 @@ it('duelog jobs get, also into a pipe or a pager, unlike its forms for programs'
 it('the text of a plan', () => {
   const fires = { added: [hostile], removed: [], moved: [], kept: 0, until: time }
   const planned = { id: hostile, action: 'UPDATE' as const, changed: [hostile], reason: hostile, fires, warnings: [hostile] }
-  const text = planLines({ file: hostile, line: 1 }, planned, painterOf({ write: () => {}, isTTY: true }, {}), timeTextOf(false))
+  const text = planLines({ file: hostile, line: 1 }, planned, {
+    paint: painterOf({ write: () => {}, isTTY: true }, {}),
+    time: timeTextOf(false),
+  })
   expect(text.replace(own, '')).not.toMatch(controls)
   expect(text).not.toContain('\nfake')
 })

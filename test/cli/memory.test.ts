@@ -3,9 +3,9 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
-import { mallocEnvironment } from '../../src/cli/memory.ts'
+import { mallocEnvironment } from '../../src/program/cli/memory.ts'
 
-const memory = fileURLToPath(new URL('../../src/cli/memory.ts', import.meta.url))
+const memory = fileURLToPath(new URL('../../src/program/cli/memory.ts', import.meta.url))
 const script = `
   const { boundMalloc } = await import(${JSON.stringify(memory)})
   console.log('begins', process.pid)

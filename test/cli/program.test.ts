@@ -1,8 +1,8 @@
+import { execFileSync } from 'node:child_process'
 import type { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
-import { main, programOf } from '../../src/cli/program.ts'
-import { flagOf } from '../../src/config/flags.ts'
-import { settings } from '../../src/config/settings.ts'
+import { flagOf, settings } from '../../src/ground/config/settings.ts'
+import { main, programOf } from '../../src/program/cli/program.ts'
 import { FakeTerminal } from './fake-terminal.ts'
 
 const ofSystem = settings.filter(({ client, secret }) => client !== true && secret !== true)
@@ -48,6 +48,21 @@ describe('the command line', () => {
       ],
       ...['audit', 'backup', 'restore', 'reshard', 'unfence', 'carry', 'generate', 'bench', 'completion', 'help'],
     ])
+  })
+  it('loads no Kafka client and no server for a command over HTTP', () => {
+    const program = JSON.stringify(new URL('../../src/program/cli/program.ts', import.meta.url))
+    const script = `
+      const { registerHooks } = await import('node:module')
+      const loaded = []
+      registerHooks({ load: (url, context, next) => (loaded.push(url), next(url, context)) })
+      const { main } = await import(${program})
+      await main(['jobs', 'list', '--url', 'http://127.0.0.1:1'])
+      console.log(loaded.join('\\n'))`
+    const args = ['--input-type=module', '-e', script]
+    const loaded = execFileSync(process.execPath, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
+    expect(loaded).toContain('/src/program/cli/program.ts')
+    expect(loaded).toContain('/node_modules/commander/')
+    expect(loaded).not.toMatch(/node_modules\/(kafkajs|fastify|rocksdb-native)\//)
   })
   it('prints the help of a command on stdout', async () => {
     const help = await run(['help', 'jobs'])

@@ -1,6 +1,6 @@
 /** What commands that read print for an operator, and which arguments they take. */
 import { describe, expect, it } from 'vitest'
-import { main } from '../../src/cli/program.ts'
+import { main } from '../../src/program/cli/program.ts'
 import { cannedApi } from './canned-api.ts'
 import { FakeTerminal } from './fake-terminal.ts'
 

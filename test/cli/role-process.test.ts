@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from 'vitest'
 
 /** It waits for its plan. */
 async function starting(): Promise<{ child: ChildProcess; exited: Promise<unknown[]> }> {
-  const child = fork(fileURLToPath(new URL('../../src/cli/role-process.ts', import.meta.url)), { stdio: 'ignore' })
+  const child = fork(fileURLToPath(new URL('../../src/program/cli/role-process.ts', import.meta.url)), { stdio: 'ignore' })
   const exited = once(child, 'exit')
   onTestFinished(() => void child.kill('SIGKILL'))
   await once(child, 'message')

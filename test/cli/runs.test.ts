@@ -63,7 +63,7 @@ describe('duelog runs', () => {
         .map(({ runId }) => runId)
         .sort()
     // The last failure is thrown a moment before its owner decides on it.
-    await expect.poll(list, { timeout: 30_000 }).toEqual(['dies/a/1', 'dies/b/1', 'dies/c/1'])
+    await expect.poll(list).toEqual(['dies/a/1', 'dies/b/1', 'dies/c/1'])
     const { out } = await bed.run('runs', 'list', '--dead')
     expect(out.split('\n')[1]).toMatch(/^dies\/[abc]\/1 +DEAD .*Error: not today$/)
     expect((await bed.run('runs', 'get', 'dies/a/1')).out).toContain('not today')
@@ -86,7 +86,7 @@ describe('duelog runs', () => {
     )
     const shown = () => bed.run('runs', 'logs', 'says/it/1', '--json')
     const counts = async () => (await shown()).out.split('\n').length - 1
-    await expect.poll(counts, { timeout: 30_000 }).toBe(2)
+    await expect.poll(counts).toBe(2)
     expect((await shown()).json()).toMatchObject([
       { text: 'Attempt 1 begins', attempt: 1, no: 1, level: 'info', fields: { customer: 'a', left: 2 } },
       { text: 'Attempt 2 begins', attempt: 2, no: 1 },

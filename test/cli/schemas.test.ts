@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import { jobDefinitionSchema } from '../../schemas/generated.ts'
 import { schemaTexts } from '../../schemas/texts.ts'
-import { createCodecs } from '../../src/kafka/avro/codecs.ts'
+import { createCodecs } from '../../src/log/kafka/avro/codecs.ts'
 import { topicNames, topicPlans } from '../../streams/topics/topics.ts'
 import { brokers, registryUrl, uniquePrefix } from '../kafka/harness.ts'
 import { duelogHere } from './built-program.ts'

@@ -1,8 +1,8 @@
 /** What the first and the second Ctrl-C do, also to a command that follows an operation. */
 import { EventEmitter } from 'node:events'
 import { describe, expect, it } from 'vitest'
-import type { Operation, Operations } from '../../src/ports/operations.ts'
-import { type SignalSource, watchSignals } from '../../src/process/signals.ts'
+import type { Operation, Operations } from '../../src/ground/ports/operations.ts'
+import { type SignalSource, watchSignals } from '../../src/ground/process/signals.ts'
 import { createSystem } from '../api/system-in-memory.ts'
 import { duelog, duelogHere } from './built-program.ts'
 

@@ -1,6 +1,14 @@
 import { expect, it } from 'vitest'
-import { showProgress } from '../../src/cli/terminal/progress.ts'
-import { jsonText, oneLine, painterOf, pairsText, severalLines, statusCell, tableText } from '../../src/cli/terminal/style.ts'
+import { showProgress } from '../../src/program/cli/terminal/long-work.ts'
+import {
+  jsonText,
+  oneLine,
+  painterOf,
+  pairsText,
+  severalLines,
+  statusCell,
+  tableText,
+} from '../../src/program/cli/terminal/style.ts'
 
 const terminal = { write: () => {}, isTTY: true }
 const plain = painterOf({ write: () => {} }, {})

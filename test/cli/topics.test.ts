@@ -28,7 +28,7 @@ const prefixOf = (name: string): string => `topics-${name}-${process.pid}-${Date
 /** kafkajs's own wait for leaders fails when the broker that it asks does not know the topic yet. */
 async function createTopic(admin: Admin, topic: ITopicConfig): Promise<void> {
   await admin.createTopics({ topics: [topic], waitForLeaders: false })
-  await expect.poll(() => admin.listTopics(), { timeout: 30_000 }).toContain(topic.topic)
+  await expect.poll(() => admin.listTopics()).toContain(topic.topic)
 }
 
 describe('duelog topics', () => {

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect, it, onTestFinished } from 'vitest'
 import type { JobDefinition } from '../../schemas/generated.ts'
-import { createClient, createWorker, NonRetryableError } from '../../src/library/index.ts'
+import { createClient, createWorker, NonRetryableError } from '../../src/clients/library/index.ts'
 import { partitionOf } from '../../streams/topics/topics.ts'
 import { openCluster, partitionCount } from '../executor/cluster.ts'
 import { silent } from '../executor/harness.ts'
@@ -171,7 +171,7 @@ it('leaves nothing open when the start of a worker fails or is given up: a progr
   const { prefix } = await openCluster()
   const options = { brokers, registryUrl, topicPrefix: prefix, handlers: {} }
   const program = `
-    import { createWorker } from ${JSON.stringify(new URL('../../src/library/index.ts', import.meta.url).href)}
+    import { createWorker } from ${JSON.stringify(new URL('../../src/clients/library/index.ts', import.meta.url).href)}
     const options = ${JSON.stringify(options)}
     await createWorker({ ...options, pool: 'without-topics' }).start().catch((error) => console.log(error.code))
     const givenUp = createWorker(options)

@@ -1,7 +1,7 @@
 /** The type that users write jobs by. What it lacks does not compile here. */
 import { expect, it } from 'vitest'
 import type { Backoff, HttpTarget, JobDefinition, Retry, Schedule, Target, TopicTarget } from '../../schemas/generated.ts'
-import type { Job } from '../../src/library/index.ts'
+import type { Job } from '../../src/clients/library/index.ts'
 
 /** Fields of a record that the type does not name. */
 type Lacking<Record, Type> = Exclude<keyof Record, Keys<Type>>

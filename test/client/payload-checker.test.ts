@@ -1,12 +1,12 @@
 /** Payloads that schemas refuse before the jobs leave the process, over HTTP and over Kafka. */
 import { expect, expectTypeOf, it } from 'vitest'
 import { z } from 'zod'
-import type { Rejection } from '../../src/client/answers.ts'
-import type { KafkaClient } from '../../src/client/client.ts'
-import type { Job } from '../../src/client/job.ts'
-import { createKafkaClient } from '../../src/client/kafka-client.ts'
-import { PayloadChecker } from '../../src/client/payload-checker.ts'
-import { createClient, type PayloadsOf } from '../../src/library/client.ts'
+import type { KafkaClient } from '../../src/clients/client/client.ts'
+import type { Job } from '../../src/clients/client/job.ts'
+import { createKafkaClient } from '../../src/clients/client/kafka-client.ts'
+import type { Rejection } from '../../src/clients/client/options.ts'
+import { PayloadChecker } from '../../src/clients/client/payload-checker.ts'
+import { createClient, type PayloadsOf } from '../../src/clients/library/client.ts'
 import { codecs, createSystem } from '../api/system-in-memory.ts'
 import { LoopbackLog } from '../tools/loopback-log.ts'
 

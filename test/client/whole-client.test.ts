@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { Kafka, logLevel } from 'kafkajs'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { readConfig } from '../../src/config/config.ts'
-import { createClient, createWorker, RunFailedError, type Worker } from '../../src/library/index.ts'
-import { type System, startSystem } from '../../src/system/system.ts'
+import { createClient, createWorker, RunFailedError, type Worker } from '../../src/clients/library/index.ts'
+import { readConfig } from '../../src/ground/config/config.ts'
+import { type System, startSystem } from '../../src/program/system/system.ts'
 import { brokers, registryUrl, uniquePrefix } from '../kafka/harness.ts'
 
 interface Payloads {

@@ -1,6 +1,6 @@
 /** The pure judgement: what makes a wall clock trusted or not, by readings that are written down and by random histories. */
 import { describe, expect, it } from 'vitest'
-import { ClockTrust } from '../../src/clock/clock-trust.ts'
+import { ClockTrust } from '../../src/ground/clock/clock-trust.ts'
 import { mulberry32 } from '../tools/mulberry32.ts'
 
 const beginMs = 1_800_000_000_000

@@ -1,7 +1,7 @@
 /** The guard and its questions: which answers may end a stop. */
 import { expect, it } from 'vitest'
-import { GuardedClock } from '../../src/clock/guarded-clock.ts'
-import { newMetrics } from '../../src/metrics/metrics.ts'
+import { GuardedClock } from '../../src/ground/clock/guarded-clock.ts'
+import { newMetrics } from '../../src/ground/metrics/metrics.ts'
 import { ManualClock } from '../tools/manual-clock.ts'
 
 const hourMs = 3_600_000

@@ -1,8 +1,7 @@
 /** A worker waits for a registry that starts after its broker. */
 import { expect, test } from 'vitest'
-import { clusterOf } from '../../src/cluster/cluster.ts'
-import { whenRegistryIsUp } from '../../src/cluster/registry-wait.ts'
-import { DuelogError } from '../../src/errors/errors.ts'
+import { DuelogError } from '../../src/ground/errors/errors.ts'
+import { clusterOf, whenRegistryIsUp } from '../../src/log/cluster/cluster.ts'
 import { ManualClock, rest } from '../tools/manual-clock.ts'
 
 const down = (): DuelogError => new DuelogError('registry-unavailable', 'down')

@@ -1,6 +1,6 @@
 /** How parts stop, with and without brokers. Time is moved by hand. */
 import { expect, test } from 'vitest'
-import { awayMsMax, endParts, noticeMs } from '../../src/cluster/shutdown.ts'
+import { awayMsMax, endParts, noticeMs } from '../../src/log/cluster/shutdown.ts'
 import { ManualClock, VirtualTime } from '../tools/manual-clock.ts'
 
 function ending() {

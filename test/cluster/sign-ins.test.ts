@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import { clusterIn } from '../../src/cli/commands/cluster.ts'
+import { clusterIn } from '../../src/program/cli/commands/cluster.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'duelog-sign-ins-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -17,8 +17,8 @@ const env = {
   ...{ SCHEMA_REGISTRY_USERNAME: 'us', SCHEMA_REGISTRY_PASSWORD: 'secret' },
 }
 
-it('commands sign in to brokers and registry with all that the settings say', () => {
-  expect(clusterIn(env, 'duelog-test')).toMatchObject({
+it('commands sign in to brokers and registry with all that the settings say', async () => {
+  expect(await clusterIn(env, 'duelog-test')).toMatchObject({
     brokers: ['broker:9093'],
     clientId: 'duelog-test',
     sasl: { mechanism: 'scram-sha-512', username: 'me', password: 'hidden' },
@@ -28,7 +28,7 @@ it('commands sign in to brokers and registry with all that the settings say', ()
   })
 })
 
-it('commands without sign-ins have none', () => {
-  const { sasl, ssl, registryAuth, registrySsl } = clusterIn({}, 'duelog-test')
+it('commands without sign-ins have none', async () => {
+  const { sasl, ssl, registryAuth, registrySsl } = await clusterIn({}, 'duelog-test')
   expect([sasl, ssl, registryAuth, registrySsl]).toEqual([undefined, undefined, undefined, undefined])
 })

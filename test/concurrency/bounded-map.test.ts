@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { BoundedMap } from '../../src/concurrency/index.ts'
+import { BoundedMap } from '../../src/ground/concurrency/index.ts'
 
 test('one entry more than the maximum drops the oldest', () => {
   const map = new BoundedMap<string, number>(2)

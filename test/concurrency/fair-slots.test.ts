@@ -1,6 +1,6 @@
 /** Who looks has few places in a process: callers have them in turn, and each waits for so long at most, and only while somebody wants it. */
 import { expect, it } from 'vitest'
-import { FairSlots, slotWaitMs } from '../../src/concurrency/fair-slots.ts'
+import { FairSlots, slotWaitMs } from '../../src/ground/concurrency/semaphore.ts'
 import { ManualClock } from '../tools/manual-clock.ts'
 
 /** Places that are taken, and what had one since, in order. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Fifo } from '../../src/concurrency/index.ts'
+import { Fifo } from '../../src/ground/concurrency/index.ts'
 
 function filled(count: number): Fifo<number> {
   const queue = new Fifo<number>()

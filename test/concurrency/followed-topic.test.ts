@@ -1,8 +1,8 @@
 /** A topic that is read to its end for each question, over a log in memory. */
 import { expect, test } from 'vitest'
-import { FollowedTopic, type FollowedTopicOptions } from '../../src/concurrency/followed-topic.ts'
-import { DuelogError } from '../../src/errors/errors.ts'
-import type { Batch, GroupReaderOptions, RecordIn } from '../../src/ports/log.ts'
+import { FollowedTopic, type FollowedTopicOptions } from '../../src/ground/concurrency/followed-topic.ts'
+import { DuelogError } from '../../src/ground/errors/errors.ts'
+import type { Batch, GroupReaderOptions, RecordIn } from '../../src/ground/ports/log.ts'
 import { ManualClock, VirtualTime } from '../tools/manual-clock.ts'
 
 const record = (partition: number, offset: number): RecordIn => ({

@@ -1,6 +1,6 @@
 /** Searches that can wait rest the longer, the busier the loop is, and go on in any case. */
 import { expect, it } from 'vitest'
-import { IdleTime, lookMs, restMsMax, restsMax, restsMin } from '../../src/concurrency/idle-time.ts'
+import { IdleTime, lookMs, restMsMax, restsMax, restsMin } from '../../src/ground/concurrency/idle-time.ts'
 
 /** A loop of which a test says how busy it is. */
 function loop() {

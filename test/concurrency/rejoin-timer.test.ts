@@ -1,6 +1,6 @@
 /** The delay of a group member that joins again. */
 import { expect, test } from 'vitest'
-import { RejoinTimer } from '../../src/concurrency/rejoin-timer.ts'
+import { RejoinTimer } from '../../src/ground/concurrency/waits.ts'
 import { ManualClock, VirtualTime } from '../tools/manual-clock.ts'
 
 test('the delay doubles with each failure up to the maximum, and is the first one again after a join', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Semaphore } from '../../src/concurrency/semaphore.ts'
+import { Semaphore } from '../../src/ground/concurrency/semaphore.ts'
 
 const pending = () => Promise.withResolvers<void>()
 

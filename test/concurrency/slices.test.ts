@@ -1,6 +1,6 @@
 /** Slices of a list by count and bytes. */
 import { expect, it } from 'vitest'
-import { slices } from '../../src/concurrency/slices.ts'
+import { slices } from '../../src/ground/concurrency/collections.ts'
 
 const of = (...given: Parameters<typeof slices<number>>): number[][] => [...slices(...given)]
 const itself = (bytes: number): number => bytes

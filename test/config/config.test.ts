@@ -4,9 +4,9 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { Ajv } from 'ajv'
 import { afterAll, describe, expect, test } from 'vitest'
-import { readConfig } from '../../src/config/config.ts'
-import { configSchema, settings } from '../../src/config/settings.ts'
-import { DuelogError } from '../../src/errors/errors.ts'
+import { readConfig } from '../../src/ground/config/config.ts'
+import { configSchema, settings } from '../../src/ground/config/settings.ts'
+import { DuelogError } from '../../src/ground/errors/errors.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'duelog-config-'))
 afterAll(() => rmSync(folder, { recursive: true }))

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { readConfig } from '../../src/config/config.ts'
-import { effectiveSettings } from '../../src/config/effective-settings.ts'
-import { settings } from '../../src/config/settings.ts'
+import { effectiveSettings, readConfig } from '../../src/ground/config/config.ts'
+import { settings } from '../../src/ground/config/settings.ts'
 
 const shown = (env: Record<string, string>) =>
   new Map(effectiveSettings(readConfig(env)).map((setting) => [setting.name, setting]))

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import { readConfig } from '../../src/config/config.ts'
-import { environmentOf, flagsFromSchema } from '../../src/config/flags.ts'
-import { settings } from '../../src/config/settings.ts'
+import { readConfig } from '../../src/ground/config/config.ts'
+import { environmentOf, flagsFromSchema, settings } from '../../src/ground/config/settings.ts'
 
 test('every setting of the system but secrets is a flag with its description and default', () => {
   const flags = flagsFromSchema()

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { readConfig } from '../../src/config/config.ts'
-import { settings } from '../../src/config/settings.ts'
+import { readConfig } from '../../src/ground/config/config.ts'
+import { settings } from '../../src/ground/config/settings.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'duelog-secrets-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

@@ -44,8 +44,8 @@ async function axeFindings(page: Page, rules: 'all' | 'colors'): Promise<string[
   }, options)
 }
 
-/** Timeout of one step; no test asserts it. */
-export const stepMs = 30_000
+/** Ends a step that hangs; no test asserts it. On a busy machine a page waits long until a thread of the server has started. */
+export const stepMs = 90_000
 
 /** Opens a page. Any script error on it fails the test. */
 export async function openPage(context: TestContext, browser: Browser, url: string): Promise<Page> {
@@ -57,7 +57,11 @@ export async function openPage(context: TestContext, browser: Browser, url: stri
     if (message.type() === 'error' && /Content Security Policy|Uncaught/.test(message.text())) faults.push(message.text())
   })
   page.setDefaultTimeout(stepMs)
-  context.onTestFinished(() => tabs.close())
+  context.onTestFinished(async () => {
+    // Says why a step has waited in vain.
+    if (context.task.result?.state === 'fail') console.log(`The page shows:\n${await page.innerText('body').catch(String)}`)
+    await tabs.close()
+  })
   context.onTestFinished(() => expect(faults).toEqual([]))
   await page.goto(url)
   return page
@@ -95,24 +99,24 @@ const misfits = `(() => {
 })()`
 
 /**
- * Expects that axe finds nothing and nothing is cut or wider than the screen, in light and dark, on a wide screen and on a phone. With
- * DUELOG_TEST_SCREENS it writes screenshots into that folder: both themes of the wide screen, and the phone in light.
+ * Expects that axe finds nothing and nothing is cut or wider than the screen: in light on a phone and on a wide screen, and the colors in
+ * dark, which no width changes. With DUELOG_TEST_SCREENS it writes screenshots of these three into that folder.
  */
 export async function expectAccessible(page: Page, name: string): Promise<void> {
   const folder = process.env.DUELOG_TEST_SCREENS
   if (folder !== undefined) mkdirSync(folder, { recursive: true })
-  for (const colorScheme of ['light', 'dark'] as const) {
+  for (const [part, colorScheme, viewport] of [
+    ['phone', 'light', phone],
+    ['light', 'light', wide],
+    ['dark', 'dark', wide],
+  ] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-    for (const viewport of [phone, wide]) {
-      await page.setViewportSize(viewport)
-      await page.evaluate('scrollTo(0, 0)')
-      const place = `${name}, ${colorScheme}, ${viewport.width} px`
-      expect(await axeFindings(page, colorScheme === 'light' ? 'all' : 'colors'), place).toEqual([])
-      expect(await page.evaluate(misfits), place).toEqual([])
-      if (folder === undefined || (viewport === phone && colorScheme === 'dark')) continue
-      const part = viewport === phone ? 'phone' : colorScheme
-      await page.screenshot({ path: join(folder, `${name}-${part}.png`) })
-    }
+    await page.setViewportSize(viewport)
+    await page.evaluate('scrollTo(0, 0)')
+    const place = `${name}, ${colorScheme}, ${viewport.width} px`
+    expect(await axeFindings(page, colorScheme === 'light' ? 'all' : 'colors'), place).toEqual([])
+    if (colorScheme === 'light') expect(await page.evaluate(misfits), place).toEqual([])
+    if (folder !== undefined) await page.screenshot({ path: join(folder, `${name}-${part}.png`) })
   }
   await page.emulateMedia({ colorScheme: 'light' })
   for (const width of [1_024, 1_920]) {

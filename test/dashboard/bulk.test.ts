@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { expectAccessible, openBrowser, openPage, stepMs } from './browser.ts'
 import { buildDashboard, openDashboardSite } from './site.ts'
 
-const caseMs = 300_000
+const caseMs = 600_000
 
 let browser: Browser
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Forecast } from '../../src/answers/answers.ts'
-import { gridOf, levelOf, rangeOf, scaleOf } from '../../src/dashboard/model/calendar-grid.ts'
+import { gridOf, levelOf, rangeOf, scaleOf } from '../../src/clients/dashboard/model/calendar-grid.ts'
+import type { Forecast } from '../../src/ground/answers/answers.ts'
 
 const forecast = (from: Date, stepMs: number, counts: number[]): Forecast => ({
   ...{ bucketMs: stepMs, overdue: 0, jobs: 1, sampled: 1, estimate: false },

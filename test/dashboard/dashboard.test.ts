@@ -8,7 +8,7 @@ import { pausesPools } from './pool-steps.ts'
 import { calendarJobs, shownJobs } from './shown-jobs.ts'
 import { buildDashboard, type DashboardSite, openDashboardSite } from './site.ts'
 
-const caseMs = 240_000
+const caseMs = 600_000
 
 let browser: Browser
 beforeAll(async () => {

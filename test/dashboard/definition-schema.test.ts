@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest'
-import { openApiDocument } from '../../src/api/openapi/document.ts'
 import {
   defaultOf,
   type FieldSchemas,
@@ -8,7 +7,8 @@ import {
   resolved,
   withDefaults,
   withoutDefaults,
-} from '../../src/dashboard/model/definition-schema.ts'
+} from '../../src/clients/dashboard/model/definition-schema.ts'
+import { openApiDocument } from '../../src/server/api/openapi/document.ts'
 import { Chance } from '../../src/testing/simulation/chance.ts'
 import {
   definitionFromJson,

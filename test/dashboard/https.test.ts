@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest'
-import { readDashboard } from '../../src/api/http/dashboard-files.ts'
-import { systemClock } from '../../src/clock/index.ts'
+import { systemClock } from '../../src/ground/clock/index.ts'
+import { readDashboard } from '../../src/server/api/http/dashboard-files.ts'
 import { createSystem } from '../api/system-in-memory.ts'
 import { newAuthority, type Signed } from '../tools/certificates.ts'
 import { openBrowser, openPage, view } from './browser.ts'
@@ -42,7 +42,7 @@ async function start() {
   return { system, url, events }
 }
 
-it('people sign in, see live data, and go on when the certificate is replaced', { timeout: 120_000 }, async (context) => {
+it('people sign in, see live data, and go on when the certificate is replaced', async (context) => {
   const { system, url, events } = await start()
   // The browser trusts these two keys, and no authority of ours.
   const browser = await openBrowser([`--ignore-certificate-errors-spki-list=${[first, second].map(keyHash).join(',')}`])
@@ -58,7 +58,7 @@ it('people sign in, see live data, and go on when the certificate is replaced', 
   await page.getByRole('link', { name: 'seen-at-once' }).waitFor()
 
   install(second)
-  await vi.waitUntil(() => events.some((text) => /certificate of the HTTP server was replaced/.test(text)), { timeout: 30_000 })
+  await vi.waitUntil(() => events.some((text) => /certificate of the HTTP server was replaced/.test(text)), { timeout: 60_000 })
   system.add('seen-after-renewal')
   await page.getByRole('link', { name: 'seen-after-renewal' }).waitFor()
   await page.getByText('Live', { exact: true }).waitFor()
@@ -76,7 +76,7 @@ it('people sign in, see live data, and go on when the certificate is replaced', 
 
   install(unknown)
   const replaced = () => events.filter((text) => /certificate of the HTTP server was replaced/.test(text)).length
-  await vi.waitUntil(() => replaced() === 2, { timeout: 30_000 })
+  await vi.waitUntil(() => replaced() === 2, { timeout: 60_000 })
   const stranger = await openBrowser([`--ignore-certificate-errors-spki-list=${keyHash(second)}`])
   context.onTestFinished(() => stranger.close())
   await expect((await stranger.newPage()).goto(url)).rejects.toThrow(/ERR_CERT_AUTHORITY_INVALID/)

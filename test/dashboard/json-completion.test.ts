@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { openApiDocument } from '../../src/api/openapi/document.ts'
-import type { FieldSchemas } from '../../src/dashboard/model/definition-schema.ts'
-import { type Completion, completionsAt } from '../../src/dashboard/model/json-completion.ts'
-import { placeAt } from '../../src/dashboard/model/json-place.ts'
+import type { FieldSchemas } from '../../src/clients/dashboard/model/definition-schema.ts'
+import { type Completion, completionsAt, placeAt } from '../../src/clients/dashboard/model/json-completion.ts'
+import { openApiDocument } from '../../src/server/api/openapi/document.ts'
 
 const schemas = openApiDocument([]).components.schemas as FieldSchemas
 const known = { 'schedule.timezone': ['Europe/Paris', 'Asia/Tokyo'] }
@@ -59,7 +58,7 @@ describe('completion', () => {
     expect(chosen('{ "paused": true\n  "ta|" }', 'tags')).toBe('{ "paused": true,\n  "tags": [|] }')
     expect(chosen('{ "paused": true, "ta|" }', 'tags')).toBe('{ "paused": true, "tags": [|] }')
     expect(chosen('{ "pau|sed": true }', 'paused')).toBe('{ "paused"|: true }')
-    expect(chosen('{ "trackRuns": | }', 'false')).toBe('{ "trackRuns": false| }')
+    expect(chosen('{ "paused": | }', 'false')).toBe('{ "paused": false| }')
     expect(chosen('{ "overlap": "S| , "tags": [] }', 'SKIP')).toBe('{ "overlap": "SKIP"| , "tags": [] }')
     expect(chosen('{ "maxC|', 'maxConcurrentRuns')).toBe('{ "maxConcurrentRuns": 16|')
   })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isLongerThan, mergeInto, prettyJson, same, withMember } from '../../src/dashboard/model/json-edit.ts'
+import { isLongerThan, mergeInto, prettyJson, same, withMember } from '../../src/clients/dashboard/model/json-edit.ts'
 import { JsonText } from '../../streams/text/index.ts'
 
 type Json = Record<string, unknown>

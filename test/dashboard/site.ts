@@ -1,19 +1,31 @@
 /** A separate Duelog with its dashboard for one test: own topics, own data, and a port that survives restarts. */
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { TestContext } from 'vitest'
+import { waitForFolder } from '../../src/program/embedded/folder-lock.ts'
 import { freePorts } from '../setup/free-ports.ts'
 import { DuelogProcess } from '../tools/duelog-process.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Builds the dashboard into the folder that the server serves, so that the tests run the current sources. */
+/** Builds the dashboard into the folder that the server serves, so that the tests run the current sources. The first file of a run does it for all. */
 export async function buildDashboard(): Promise<void> {
-  await promisify(execFile)(process.execPath, [join(root, 'node_modules/vite/bin/vite.js'), 'build'], { cwd: root })
+  // The folder of the run, from global.ts.
+  const folder = process.env.DUELOG_TEST_PACKED ?? ''
+  const built = join(folder, 'dashboard-built')
+  const lock = await waitForFolder(folder)
+  try {
+    if (existsSync(built)) return
+    await promisify(execFile)(process.execPath, [join(root, 'node_modules/vite/bin/vite.js'), 'build'], { cwd: root })
+    await writeFile(built, '')
+  } finally {
+    await lock.release()
+  }
 }
 
 export interface DashboardSite {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Counts, Limit, OwnerState, Pool, StatsMessage } from '../../src/answers/answers.ts'
-import type { Rates } from '../../src/dashboard/model/rates.ts'
+import type { Rates } from '../../src/clients/dashboard/model/rates.ts'
 import {
   hasUnserved,
   type LimitsSeen,
@@ -8,11 +7,12 @@ import {
   overloadedMs,
   stoppedOf,
   troublesOf,
-} from '../../src/dashboard/model/troubles.ts'
+} from '../../src/clients/dashboard/model/troubles.ts'
+import type { Counts, Limit, OwnerState, Pool, StatsMessage } from '../../src/ground/answers/answers.ts'
 
 const fine: OwnerState = {
   ...{ partition: 0, phase: 'active', restoreRemaining: 0, mailboxDepth: 0, jobsOffset: 0, overdueMs: 0, restoreTotal: 0 },
-  ...{ underWay: { dispatched: 0, running: 0, waiting: 0, withoutHandler: 0 }, instance: 'a@b:1:c', url: null },
+  ...{ underWay: { dispatched: 0, running: 0, waiting: 0, withoutHandler: 0, inPausedPools: 0 }, instance: 'a@b:1:c', url: null },
 }
 const stats = (at: number, dead: number, partitions: Partial<OwnerState>[] = [{}]): StatsMessage => ({
   at,
@@ -41,23 +41,19 @@ it('names the partitions without an owner, and those that are late', () => {
 })
 
 it('says that runs wait for a worker with their handler', () => {
-  const underWay = { dispatched: 0, running: 0, waiting: 2, withoutHandler: 1 }
-  expect(texts([stats(0, 0, [{ underWay }, { underWay }])])).toEqual([
-    '2 runs wait, because no worker of the pool has the handler. Start a worker that has it.',
-  ])
-  // By pool, as far as the owners count so.
-  const of = (pool: string, withoutHandler: number) => ({ pool, dispatched: 0, running: 0, waiting: 9, withoutHandler })
-  const many = { ...underWay, withoutHandler: 5 }
-  const partitions = [
-    { underWay: many, pools: [of('mail', 2), of('video', 3)] },
-    { underWay, pools: [of('mail', 1)] },
-    { underWay },
-  ]
+  const of = (pool: string, withoutHandler: number) => ({
+    pool,
+    dispatched: 0,
+    running: 0,
+    waiting: 9,
+    withoutHandler,
+    inPausedPools: 0,
+  })
+  const partitions = [{ pools: [of('mail', 2), of('video', 3)] }, { pools: [of('mail', 1)] }, {}]
   expect(troublesOf([stats(0, 0, partitions)], undefined)).toEqual(
     [
       '3 runs wait, because no worker of the pool mail has the handler. Start a worker that has it.',
       '3 runs wait, because no worker of the pool video has the handler. Start a worker that has it.',
-      '1 run waits, because no worker of the pool has the handler. Start a worker that has it.',
     ].map((text) => ({ text, href: '/runs?state=WAITING' })),
   )
 })
@@ -79,7 +75,14 @@ it('names paused pools whose runs wait, with the sum of all partitions', () => {
 })
 
 it('names pools without workers whose runs were dispatched, with the runs of now', () => {
-  const of = (pool: string, dispatched: number, waiting = 0) => ({ pool, dispatched, running: 0, waiting, withoutHandler: 0 })
+  const of = (pool: string, dispatched: number, waiting = 0) => ({
+    pool,
+    dispatched,
+    running: 0,
+    waiting,
+    withoutHandler: 0,
+    inPausedPools: 0,
+  })
   const pool = (name: string, workers: number, state = 'ACTIVE') => ({ pool: name, workers, state, dispatched: 50 }) as Pool
   const partitions = [{ pools: [of('mail', 2), of('far', 0, 7), of('busy', 4)] }, { pools: [of('mail', 1), of('held', 3)] }, {}]
   const pools = [pool('busy', 1), pool('far', 0), pool('held', 0, 'PAUSED'), pool('idle', 0), pool('mail', 0)]
@@ -99,7 +102,7 @@ describe('an overloaded limit', () => {
   const limit = (key: string, waiting: number, more: Partial<Limit> = {}): Limit => {
     return { partition: 0, key, limit: 2, held: 2, waiting, ...more }
   }
-  const waiting = [{ underWay: { dispatched: 0, running: 2, waiting: 3 } }]
+  const waiting = [{ underWay: { dispatched: 0, running: 2, waiting: 3, withoutHandler: 0, inPausedPools: 0 } }]
   /** What Now says after these answers, each with its time. */
   const said = (answers: [at: number, limits: Limit[]][], partitions: Partial<OwnerState>[] = waiting): string[] => {
     let limits: LimitsSeen | undefined
@@ -179,10 +182,9 @@ it('reports for a day a topic that was truncated, or lost unread records', () =>
   expect(texts([stats(86_401_000, 0, [{ lastReset }])])).toEqual([])
 })
 
-it('reports a job-state that was lost, and one that was written again', () => {
-  const lastReset = { topic: 'duelog.job-state', from: 7, to: 0, reason: 'beyond-end', at: 1_000 } as const
-  expect(texts([stats(2_000, 0, [{ lastReset }, { lastReset: { ...lastReset, reason: 'lost' } }])])).toEqual([
-    'Partition 0: duelog.job-state was truncated or recreated; its owner has written the state again.',
+it('reports a job-state that was lost', () => {
+  const lastReset = { topic: 'duelog.job-state', from: 0, to: 0, reason: 'lost', at: 1_000 } as const
+  expect(texts([stats(2_000, 0, [{ lastReset: null }, { lastReset }])])).toEqual([
     'Partition 1: duelog.job-state lost its state; jobs restarted from their definitions.',
   ])
 })
@@ -223,7 +225,10 @@ it('reports what stands until somebody acts, whenever the page was opened', () =
 })
 
 it('reports faults of the audit first', () => {
-  const audited = (found: number) => ({ ...stats(60_000, 0), proof: { found, audited: 1, judgedUntil: 50_000 } })
+  const audited = (found: number) => ({
+    ...stats(60_000, 0),
+    proof: { found, unacknowledged: found, audited: 1, judgedUntil: 50_000 },
+  })
   expect(texts([stats(0, 0), audited(0)])).toEqual([])
   expect(texts([stats(0, 0), { ...stats(60_000, 0), proof: null }])).toEqual([])
   expect(texts([stats(0, 0), audited(2)], 2_500)).toEqual(['The audit found 2 faults.', '1% of starts are more than 2.5 s late.'])

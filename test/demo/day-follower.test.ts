@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { DayFollower } from '../../src/demo/day-follower.ts'
-import { RunAccounts } from '../../src/demo/run-accounts.ts'
-import type { Codecs } from '../../src/kafka/avro/codecs.ts'
-import type { GroupReaderOptions, Log } from '../../src/ports/log.ts'
+import type { GroupReaderOptions, Log } from '../../src/ground/ports/log.ts'
+import type { Codecs } from '../../src/log/kafka/avro/codecs.ts'
+import { DayFollower } from '../../src/program/demo/day-run.ts'
+import { RunAccounts } from '../../src/program/demo/run-accounts.ts'
 import { stateKey } from '../../streams/state/keys.ts'
 import { topicNames } from '../../streams/topics/topics.ts'
 

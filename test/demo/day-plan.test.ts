@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { attemptsMax } from '../../src/demo/ci-job.ts'
-import { dayMs, dayStart, periodicJobsOf, planDay, totalsOf } from '../../src/demo/day-plan.ts'
+import { attemptsMax } from '../../src/program/demo/ci-job.ts'
+import { dayMs, dayStart, periodicJobsOf, planDay, totalsOf } from '../../src/program/demo/day-plan.ts'
 
 const ndjson = readFileSync(new URL('../../examples/kubernetes-ci-periodics.ndjson', import.meta.url), 'utf8')
 const jobs = periodicJobsOf(ndjson)

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { type DemoOptions, runDemo } from '../../src/demo/demo.ts'
+import { type DemoOptions, runDemo } from '../../src/program/demo/demo.ts'
 
 // A folder for temporary files of our own, so that what is left in it was left by us.
 const temporary = mkdtempSync(join(tmpdir(), 'duelog-test-'))

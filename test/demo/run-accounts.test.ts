@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ExecutionEvent, ExecutionEventType } from '../../schemas/generated.ts'
-import { RunAccounts } from '../../src/demo/run-accounts.ts'
+import { RunAccounts } from '../../src/program/demo/run-accounts.ts'
 
 const dueAt = 1_000
 const backoffMs = [250, 1_000]

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { clockText } from '../../src/demo/output.ts'
-import type { DayVerdict } from '../../src/demo/run-accounts.ts'
-import { isProved, summaryText } from '../../src/demo/summary.ts'
+import { clockText, isProved, summaryText } from '../../src/program/demo/output.ts'
+import type { DayVerdict } from '../../src/program/demo/run-accounts.ts'
 
 const clean: DayVerdict = {
   ...{ expected: 1_802, started: 1_802, succeeded: 1_791, retried: 171, dead: 11 },

@@ -3,11 +3,10 @@ import { execFile } from 'node:child_process'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { artifactFolder } from '../../src/embedded/artifacts.ts'
-import { type GuardedProcess, startGuarded } from '../../src/embedded/guarded-process.ts'
-import { childEnvironment, findJava } from '../../src/embedded/java.ts'
-import type { StartContext } from '../../src/embedded/options.ts'
-import { markOf } from '../../src/embedded/stale-process.ts'
+import { artifactFolder } from '../../src/program/embedded/artifacts.ts'
+import { type GuardedProcess, markOf, startGuarded } from '../../src/program/embedded/guarded-process.ts'
+import { childEnvironment, findJava } from '../../src/program/embedded/java.ts'
+import type { StartContext } from '../../src/program/embedded/options.ts'
 
 /** What keeps three brokers small beside the tests, and has nothing to do with what they promise. */
 const small = {

@@ -7,7 +7,7 @@ import { ScaledObject } from '@kubernetes-models/keda/keda.sh/v1alpha1'
 import { PrometheusRule, ServiceMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1'
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
 import { parse } from 'yaml'
-import { readConfig } from '../../src/config/config.ts'
+import { readConfig } from '../../src/ground/config/config.ts'
 import { ChartTools, type KubernetesObject } from './chart.ts'
 import { files, least, most, settings, strange } from './chart-values.ts'
 

@@ -18,7 +18,7 @@ export class DuelogService {
   /** `program` is the folder of the program. Default: this house. */
   constructor(test: Test, name: string, environment: Record<string, string>, program = root) {
     this.name = name
-    this.#child = spawn(process.execPath, ['src/cli/duelog.ts', 'up'], {
+    this.#child = spawn(process.execPath, ['src/program/cli/duelog.ts', 'up'], {
       cwd: program,
       env: { ...duelogEnvironment(environment), NODE_ENV: 'production' },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -62,7 +62,7 @@ test('the stage that builds the dashboard has every file that the dashboard impo
   const there = stage.flatMap(({ text }) => text.split(/\s+/).slice(0, -1))
   const has = (path: string): boolean => there.some((each) => path === each || path.startsWith(`${each}/`))
   const known = new Map(filesIn(['src', 'streams', 'schemas']).map((file) => [file.path, file]))
-  const open = [...known.keys()].filter((path) => path.startsWith('src/dashboard/'))
+  const open = [...known.keys()].filter((path) => path.startsWith('src/clients/dashboard/'))
   const seen = new Set(open)
   for (let path = open.pop(); path !== undefined; path = open.pop()) {
     const file = known.get(path)
@@ -76,7 +76,7 @@ test('the stage that builds the dashboard has every file that the dashboard impo
 })
 
 test('the process is Duelog itself, which gets signals without a shell in between', () => {
-  expect(JSON.parse(one('ENTRYPOINT'))).toEqual(['node', 'src/cli/duelog.ts'])
+  expect(JSON.parse(one('ENTRYPOINT'))).toEqual(['node', 'src/program/cli/duelog.ts'])
   expect(JSON.parse(one('CMD'))).toEqual(['up'])
 })
 

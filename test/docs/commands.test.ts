@@ -1,8 +1,8 @@
 /** Every command of `duelog` that a page names, also in the middle of a sentence or in a block that no test runs, exists with these flags and arguments. */
 import type { Command } from 'commander'
 import { expect, test } from 'vitest'
-import { programOf } from '../../src/cli/program.ts'
-import { processTerminal } from '../../src/cli/terminal/index.ts'
+import { programOf } from '../../src/program/cli/program.ts'
+import { processTerminal } from '../../src/program/cli/terminal/index.ts'
 import { filesIn, readHouseFile } from '../house/tree.ts'
 
 const program = programOf(processTerminal, () => {})

@@ -7,10 +7,9 @@ import { spawnSync } from 'node:child_process'
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { filesIn, readHouseFile } from '../house/tree.ts'
-import { uniquePrefix } from '../kafka/harness.ts'
 import { modules, packInto, unpackInto } from '../setup/packed.ts'
 import { differenceOf, fileNameOf, languages, placeOf, type Snippet, snippetsOf, uncheckedIn } from './snippets.ts'
 import { Terminal } from './terminal.ts'
@@ -52,7 +51,7 @@ afterAll(async () => {
 })
 
 /** A reader who has the clone in `duelog` and a project beside it, in `my-app`. */
-async function readerOf(path: string): Promise<Terminal> {
+async function readerOf(path: string, beside?: Terminal): Promise<Terminal> {
   const place = join(folder, path.replaceAll('/', '-'))
   const project = join(place, 'my-app')
   await mkdir(join(place, 'duelog'), { recursive: true })
@@ -67,9 +66,9 @@ async function readerOf(path: string): Promise<Terminal> {
   const terminal = await Terminal.open({
     folder: place,
     cwd,
-    prefix: uniquePrefix(),
+    ...(beside && { beside }),
     realNpm: isTutorial,
-    compiled: join(folder, 'compiled'),
+    compiled: process.env.NODE_COMPILE_CACHE ?? join(folder, 'compiled'),
   })
   terminals.push(terminal)
   return terminal
@@ -77,9 +76,6 @@ async function readerOf(path: string): Promise<Terminal> {
 
 /** For the slowest page, the tutorial, which installs the package from the registry. */
 const pageMsMax = 300_000
-
-/** For pages that do not start a Duelog themselves, as docs/how-to/README.md says. */
-const usualStart = 'npm start'
 
 /** What the page shows of a command, which the next block says; undefined if it shows nothing. */
 const shownAfter = (snippets: readonly Snippet[], at: number): Snippet | undefined =>
@@ -118,11 +114,13 @@ const running = pages.filter(({ snippets }) =>
   snippets.some(({ language, rule }) => ['sh', 'json', 'yaml'].includes(language) && rule.kind !== 'not-run'),
 )
 
-test.concurrent.for(running)('$path', { timeout: pageMsMax }, async ({ path, snippets }, { onTestFinished }) => {
-  const terminal = await readerOf(path)
-  onTestFinished(() => terminal.close())
+/** It starts a Duelog in the usual way, and so those after it use the same. */
+const firstPage = 'docs/how-to/README.md'
+const startsOne = ({ path, snippets }: (typeof running)[number]): boolean =>
+  path !== firstPage && snippets.some(({ rule }) => rule.kind === 'system')
+
+async function runPage(terminal: Terminal, snippets: readonly Snippet[]): Promise<void> {
   const project = join(terminal.folder, 'my-app')
-  if (!snippets.some(({ rule }) => rule.kind === 'system')) await terminal.startSystem(usualStart)
   for (const [at, snippet] of snippets.entries()) {
     if (snippet.rule.kind === 'not-run') continue
     const name = fileNameOf(snippet)
@@ -134,6 +132,34 @@ test.concurrent.for(running)('$path', { timeout: pageMsMax }, async ({ path, sni
     else if (snippet.language === 'json' || snippet.language === 'yaml') await planJobs(terminal, snippet)
   }
   expect(terminal.endedByThemselves()).toEqual([])
+}
+
+test.concurrent.for(running.filter(startsOne))(
+  '$path',
+  { timeout: pageMsMax },
+  async ({ path, snippets }, { onTestFinished }) => {
+    const terminal = await readerOf(path)
+    onTestFinished(() => terminal.close())
+    await runPage(terminal, snippets)
+  },
+)
+
+// One page after the other, as a reader has them.
+describe('on one system', () => {
+  let system: Terminal
+  beforeAll(async () => {
+    system = await readerOf(firstPage)
+    await runPage(system, running.find(({ path }) => path === firstPage)?.snippets ?? [])
+  }, pageMsMax)
+
+  test.for(running.filter((page) => page.path !== firstPage && !startsOne(page)))(
+    '$path',
+    async ({ path, snippets }, { onTestFinished }) => {
+      const terminal = await readerOf(path, system)
+      onTestFinished(() => terminal.close())
+      await runPage(terminal, snippets)
+    },
+  )
 })
 
 test('all TypeScript of the pages compiles in a strict project of a user', async () => {

@@ -4,13 +4,13 @@ import { once } from 'node:events'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import pkg from '../../package.json' with { type: 'json' }
-import { brokers, registryUrl } from '../kafka/harness.ts'
+import { brokers, registryUrl, uniquePrefix } from '../kafka/harness.ts'
 import { duelogEnvironment } from '../setup/environment.ts'
 import { distinctPorts } from '../setup/free-ports.ts'
 import { modules } from '../setup/packed.ts'
 
-/** For a command that ends, and for what a command that stays has to write first. */
-const commandMsMax = 60_000
+/** Ends a command that hangs: one that ends, and one that stays and has to write something first. An installation takes long on a busy machine. */
+const commandMsMax = 150_000
 const root = join(modules, '..')
 
 /** What npx does for a program of the project, without starting npm, which takes a second. */
@@ -22,8 +22,8 @@ export interface Opening {
   folder: string
   /** Where the first command runs. */
   cwd: string
-  /** Of the topics of the system. */
-  prefix: string
+  /** The terminal whose system the commands use. Default: one of its own, with topics and a port of its own. */
+  beside?: Terminal
   /** False: `npx` and `npm start` are functions that do the same faster. */
   realNpm: boolean
   /** Where Node keeps compiled code, for all terminals of a run: to start a process takes half the processor time. */
@@ -54,12 +54,12 @@ export class Terminal {
   readonly #stays: Stays[] = []
   #system: Stays | undefined
 
-  static async open({ folder, cwd, prefix, realNpm, compiled }: Opening): Promise<Terminal> {
-    const [port = 0] = await distinctPorts(1)
+  static async open({ folder, cwd, beside, realNpm, compiled }: Opening): Promise<Terminal> {
+    const [port = 0] = beside === undefined ? await distinctPorts(1) : [beside.#port]
     await mkdir(join(folder, '.terminal'), { recursive: true })
     await writeFile(join(folder, '.terminal/cwd'), cwd)
     await writeFile(join(folder, '.terminal/env'), realNpm ? '' : quickNpx)
-    return new Terminal(folder, prefix, port, realNpm ? '' : quickStart, compiled)
+    return new Terminal(folder, beside?.prefix ?? uniquePrefix(), port, realNpm ? '' : quickStart, compiled)
   }
 
   private constructor(folder: string, prefix: string, port: number, start: string, compiled: string) {

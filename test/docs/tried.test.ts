@@ -1,6 +1,6 @@
 /** The table of what was tried says what the tests of this checkout use. */
 import { expect, test } from 'vitest'
-import { kafkaVersion, registryVersion } from '../../src/embedded/artifacts.ts'
+import { kafkaVersion, registryVersion } from '../../src/program/embedded/artifacts.ts'
 import { readHouseFile } from '../house/tree.ts'
 
 test('versions of broker, registry and Node are those of the tests', () => {

@@ -1,13 +1,12 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { artifactFolder, kafkaVersion, registryVersion } from '../../src/embedded/artifacts.ts'
-import { checkJars, jarLists } from '../../src/embedded/checksums.ts'
-import { lockFolder, waitForFolder } from '../../src/embedded/folder-lock.ts'
-import type { StartContext } from '../../src/embedded/options.ts'
+import { artifactFolder, checkJars, jarLists, kafkaVersion, registryVersion } from '../../src/program/embedded/artifacts.ts'
+import { lockFolder, waitForFolder } from '../../src/program/embedded/folder-lock.ts'
+import type { StartContext } from '../../src/program/embedded/options.ts'
 import { jarList, optionsFor, program, temporaryFolder } from './harness.ts'
 
-const pomOf = (name: string) => readFile(new URL(`../../src/embedded/${name}.pom.xml`, import.meta.url), 'utf8')
+const pomOf = (name: string) => readFile(new URL(`../../src/program/embedded/${name}.pom.xml`, import.meta.url), 'utf8')
 
 test('the POMs pin the versions that the program names', async () => {
   expect(await pomOf('kafka')).toContain(`<version>${kafkaVersion}</version>`)

@@ -2,7 +2,7 @@
 import { truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { classArchiveArguments } from '../../src/embedded/class-archive.ts'
+import { classArchiveArguments } from '../../src/program/embedded/java.ts'
 import { temporaryFolder } from './harness.ts'
 
 test('an archive is made if there is none, and used when it is complete, only by the same Java version', async () => {

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import type { EmbeddedOptions } from '../../src/embedded/options.ts'
-import { startEmbedded } from '../../src/embedded/start.ts'
+import type { EmbeddedOptions } from '../../src/program/embedded/options.ts'
+import { startEmbedded } from '../../src/program/embedded/start.ts'
 import { lives, optionsFor, pidIn, removed, temporaryFolder } from './harness.ts'
 
 /** Another process that has the embedded programs up. */

@@ -5,11 +5,10 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { reasonOf, startGuarded } from '../../src/embedded/guarded-process.ts'
-import { stopStale } from '../../src/embedded/stale-process.ts'
+import { reasonOf, startGuarded, stopStale } from '../../src/program/embedded/guarded-process.ts'
 import { lives, program, temporaryFolder, written } from './harness.ts'
 
-const guardFile = fileURLToPath(new URL('../../src/process/guard.sh', import.meta.url))
+const guardFile = fileURLToPath(new URL('../../src/ground/process/guard.sh', import.meta.url))
 
 /** A guard over a shell script. It kills after 1 s. */
 async function guarded(folder: string, script: string): Promise<ChildProcess> {

@@ -5,7 +5,7 @@ import { chmod, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import type { EmbeddedOptions } from '../../src/embedded/options.ts'
+import type { EmbeddedOptions } from '../../src/program/embedded/options.ts'
 import { freePorts } from '../setup/free-ports.ts'
 
 export type Lines = { level: string; fields: unknown; message: string | undefined }[]

@@ -1,7 +1,7 @@
 /** A registry that is slow at first is waited for: it ended a process whose jobs were firing. */
 import { createServer } from 'node:http'
 import { expect, onTestFinished, test } from 'vitest'
-import { answers } from '../../src/embedded/registry.ts'
+import { answers } from '../../src/program/embedded/registry.ts'
 
 /** A registry that leaves its first questions without an answer. */
 async function slowRegistry(unanswered: number): Promise<{ url: string; asked(): number }> {

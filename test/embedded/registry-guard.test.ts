@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { guardRegistry } from '../../src/embedded/registry-guard.ts'
+import { guardRegistry } from '../../src/program/embedded/registry.ts'
 import { distinctPorts } from '../setup/free-ports.ts'
 
 interface Seen {

@@ -7,11 +7,11 @@ import {
   runLogSchema,
   workerControlSchema,
 } from '../../schemas/generated.ts'
-import { errorMessageMax, errorStackMax } from '../../src/executor/handlers/handler-errors.ts'
-import { bytesPerAttemptMax, linesPerAttemptMax, linesPerSecondMax } from '../../src/executor/report/attempt-log.ts'
-import { resultBytesMax } from '../../src/executor/report/outcome.ts'
-import { fieldsBytesMax, textBytesMax } from '../../src/executor/report/run-log-line.ts'
-import { takenText } from '../../src/ports/taken-runs.ts'
+import { takenText } from '../../src/ground/records/worker-data.ts'
+import { errorMessageMax, errorStackMax } from '../../src/worker/executor/handlers/handler.ts'
+import { bytesPerAttemptMax, linesPerAttemptMax, linesPerSecondMax } from '../../src/worker/executor/report/attempt-log.ts'
+import { resultBytesMax } from '../../src/worker/executor/report/outcome.ts'
+import { fieldsBytesMax, textBytesMax } from '../../src/worker/executor/report/run-log-line.ts'
 import { attemptTimeoutGraceMs } from '../../streams/state/timers.ts'
 import { priorities, topicNames } from '../../streams/topics/topics.ts'
 import { readHouseFile } from '../house/tree.ts'
@@ -27,7 +27,7 @@ function fieldsOf(schema: unknown): string[] {
   return [...fields.flatMap((field) => [field.name, ...fieldsOf(field.type)]), ...fieldsOf(type), ...fieldsOf(items)]
 }
 
-const told = takenText({ reach: 1_042, waiting: 3, untracked: 0, sharing: 0 }, Date.UTC(2026, 0, 1))
+const told = takenText({ reach: 1_042, waiting: 3, sharing: 0 }, Date.UTC(2026, 0, 1))
 
 test('the metadata of a commit is what a worker writes', () => {
   expect(text).toContain(`\`${told}\``)

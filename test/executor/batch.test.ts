@@ -1,7 +1,7 @@
 /** Batch handlers. */
 import { describe, expect, it } from 'vitest'
-import type { BatchOutcomes, Run } from '../../src/executor/handlers/handler.ts'
-import { eventLingerMs } from '../../src/executor/report/report-sender.ts'
+import type { BatchOutcomes, Run } from '../../src/worker/executor/handlers/handler.ts'
+import { eventLingerMs } from '../../src/worker/executor/report/report-sender.ts'
 import { rest } from '../tools/manual-clock.ts'
 import { Harness, silent } from './harness.ts'
 

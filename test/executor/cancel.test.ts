@@ -1,8 +1,8 @@
 /** How workers handle cancellations from worker-control. */
 import { describe, expect, it } from 'vitest'
 import type { Execution } from '../../schemas/generated.ts'
-import { Cancellations, cancelsKeptMax } from '../../src/executor/consume/cancellations.ts'
-import { eventLingerMs } from '../../src/executor/report/report-sender.ts'
+import { Cancellations, cancelsKeptMax } from '../../src/worker/executor/consume/cancellations.ts'
+import { eventLingerMs } from '../../src/worker/executor/report/report-sender.ts'
 import { ManualClock, rest } from '../tools/manual-clock.ts'
 import { executionOf, Harness, names } from './harness.ts'
 

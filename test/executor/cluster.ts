@@ -2,11 +2,11 @@
 import { randomUUID } from 'node:crypto'
 import { onTestFinished } from 'vitest'
 import type { ExecutionEvent, ExecutionInput } from '../../schemas/generated.ts'
-import { systemClock } from '../../src/clock/clock.ts'
-import { Executor, type ExecutorOptions } from '../../src/executor/executor.ts'
-import { createCodecs } from '../../src/kafka/avro/codecs.ts'
-import { newMetrics } from '../../src/metrics/metrics.ts'
-import type { RecordOut } from '../../src/ports/log.ts'
+import { systemClock } from '../../src/ground/clock/clock.ts'
+import { newMetrics } from '../../src/ground/metrics/metrics.ts'
+import type { RecordOut } from '../../src/ground/ports/log.ts'
+import { createCodecs } from '../../src/log/kafka/avro/codecs.ts'
+import { Executor, type ExecutorOptions } from '../../src/worker/executor/executor.ts'
 import { partitionOf, priorities, topicNames, topicPlans } from '../../streams/topics/topics.ts'
 import { openLog, registryUrl, uniquePrefix, Watcher } from '../kafka/harness.ts'
 import { silent } from './harness.ts'
@@ -26,6 +26,7 @@ export async function openCluster() {
     const execution: ExecutionInput = {
       runNo: 1,
       attempt: 1,
+      life: '0-0',
       specOffset: 0,
       handler: 'noop',
       scheduledFor: dueAt,

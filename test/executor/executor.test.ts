@@ -1,8 +1,8 @@
 import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
-import { NonRetryableError, RetryLaterError } from '../../src/executor/handlers/handler-errors.ts'
-import { resultBytesMax } from '../../src/executor/report/outcome.ts'
-import { eventLingerMs } from '../../src/executor/report/report-sender.ts'
+import { NonRetryableError, RetryLaterError } from '../../src/worker/executor/handlers/handler.ts'
+import { resultBytesMax } from '../../src/worker/executor/report/outcome.ts'
+import { eventLingerMs } from '../../src/worker/executor/report/report-sender.ts'
 import { rest } from '../tools/manual-clock.ts'
 import { Harness, names } from './harness.ts'
 

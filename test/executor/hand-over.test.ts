@@ -1,6 +1,6 @@
 /** Partitions that move between living workers, on a real broker: what the loser has started is committed before another reads it. */
 import { expect, it } from 'vitest'
-import type { Handler } from '../../src/executor/handlers/handler.ts'
+import type { Handler } from '../../src/worker/executor/handlers/handler.ts'
 import { openCluster } from './cluster.ts'
 
 it('workers come and go under load: every attempt starts once', async () => {

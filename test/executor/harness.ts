@@ -12,11 +12,11 @@ import {
   type WorkerControlInput,
   workerControlSchema,
 } from '../../schemas/generated.ts'
-import { Executor, type ExecutorOptions } from '../../src/executor/executor.ts'
-import { type Handlers, isBatchHandler } from '../../src/executor/handlers/handler.ts'
-import { avroType } from '../../src/kafka/avro/avro-type.ts'
-import { AvroCodec } from '../../src/kafka/avro/codec.ts'
-import { newMetrics } from '../../src/metrics/metrics.ts'
+import { newMetrics } from '../../src/ground/metrics/metrics.ts'
+import { avroType } from '../../src/log/kafka/avro/avro-type.ts'
+import { AvroCodec } from '../../src/log/kafka/avro/codec.ts'
+import { Executor, type ExecutorOptions } from '../../src/worker/executor/executor.ts'
+import { type Handlers, isBatchHandler } from '../../src/worker/executor/handlers/handler.ts'
 import { topicNames } from '../../streams/topics/topics.ts'
 import { LoopbackLog, type LoopbackReader } from '../tools/loopback-log.ts'
 import { ManualClock, rest } from '../tools/manual-clock.ts'
@@ -37,6 +37,7 @@ export function executionOf(clock: ManualClock, wanted: Partial<ExecutionInput> 
     jobId: 'job',
     runNo: 1,
     attempt: 1,
+    life: '0-0',
     specOffset: 7,
     handler: 'noop',
     scheduledFor: dueAt,

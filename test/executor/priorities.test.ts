@@ -1,7 +1,6 @@
 /** Priorities with a backlog, on a real broker. */
 import { expect, it } from 'vitest'
-import { agedEvery } from '../../streams/topics/priorities.ts'
-import { partitionOf } from '../../streams/topics/topics.ts'
+import { agedEvery, partitionOf } from '../../streams/topics/topics.ts'
 import { openCluster, partitionCount } from './cluster.ts'
 
 /** Ids of one partition, so that one fetch brings all of them. */

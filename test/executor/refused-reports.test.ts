@@ -1,7 +1,7 @@
 /** Reports that the brokers refuse, and the reports sent with them. */
 import { describe, expect, it } from 'vitest'
-import { DuelogError } from '../../src/errors/errors.ts'
-import { eventLingerMs } from '../../src/executor/report/report-sender.ts'
+import { DuelogError } from '../../src/ground/errors/errors.ts'
+import { eventLingerMs } from '../../src/worker/executor/report/report-sender.ts'
 import { rest } from '../tools/manual-clock.ts'
 import { Harness } from './harness.ts'
 

@@ -1,9 +1,9 @@
 /** run.log in a worker: what reaches the topic, when, and what never depends on it. */
 import { describe, expect, it } from 'vitest'
 import { type RunLog, type RunLogInput, runLogSchema } from '../../schemas/generated.ts'
-import type { BatchHandler, Handler, Handlers, Run } from '../../src/executor/handlers/handler.ts'
-import { avroType } from '../../src/kafka/avro/avro-type.ts'
-import { AvroCodec } from '../../src/kafka/avro/codec.ts'
+import { avroType } from '../../src/log/kafka/avro/avro-type.ts'
+import { AvroCodec } from '../../src/log/kafka/avro/codec.ts'
+import type { BatchHandler, Handler, Handlers, Run } from '../../src/worker/executor/handlers/handler.ts'
 import { rest } from '../tools/manual-clock.ts'
 import { codecs, Harness, names } from './harness.ts'
 

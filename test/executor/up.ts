@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { TestContext } from 'vitest'
-import type { Job } from '../../src/library/index.ts'
+import type { Job } from '../../src/clients/library/index.ts'
 import { brokers, registryUrl, type Site } from '../faults/harness.ts'
 import { duelogEnvironment } from '../setup/environment.ts'
 
@@ -26,7 +26,7 @@ export async function up(
      export const slow = () => wait(1_500, { pid: process.pid })
      ${moreHandlers}`,
   )
-  const child = spawn(process.execPath, [fileURLToPath(new URL('../../src/cli/duelog.ts', import.meta.url)), 'up'], {
+  const child = spawn(process.execPath, [fileURLToPath(new URL('../../src/program/cli/duelog.ts', import.meta.url)), 'up'], {
     env: duelogEnvironment({
       KAFKA_BROKERS: brokers.join(','),
       SCHEMA_REGISTRY_URL: registryUrl,

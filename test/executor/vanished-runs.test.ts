@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { RunInfo } from '../../src/library/index.ts'
+import type { RunInfo } from '../../src/clients/library/index.ts'
 import { openSite } from '../faults/harness.ts'
 import { freePorts } from '../setup/free-ports.ts'
 import { job, up } from './up.ts'

@@ -2,7 +2,7 @@
 import { Kafka, logLevel } from 'kafkajs'
 import { expect, test } from 'vitest'
 import type { JobDefinitionInput } from '../../schemas/generated.ts'
-import { createCodecs } from '../../src/kafka/avro/codecs.ts'
+import { createCodecs } from '../../src/log/kafka/avro/codecs.ts'
 import { movedBytesMax } from '../../src/scheduler/input/input-decoder.ts'
 import { keyPartitionOf, partitionOf, topicPlans } from '../../streams/topics/topics.ts'
 import { clean } from '../tools/checker-audit.ts'
@@ -148,16 +148,16 @@ test('records of a client that ignores tags are moved to the partition of the ta
       ids.map(() => [runNo, status]).join()
     )
   }
-  await expect.poll(has('DISPATCHED', 1), { timeout: 30_000 }).toBe(true)
+  await expect.poll(has('DISPATCHED', 1)).toBe(true)
   for (const id of ids) {
     const { offset } = (await view(id)) as { offset: number }
     const event = { type: 'SUCCEEDED', jobId: id, runNo: 1, attempt: 1, specOffset: offset, at: Date.now() } as const
     await plain(names.events, id, codecs.event.encode(event))
   }
-  await expect.poll(has('SUCCEEDED', 1), { timeout: 30_000 }).toBe(true)
+  await expect.poll(has('SUCCEEDED', 1)).toBe(true)
   const trigger = codecs.command.encode({ type: 'TRIGGER', commandId: 'once', at: 1 })
   for (const id of ids) expect(await applied(await plain(names.commands, id, trigger), 'commands')).toBe(true)
-  await expect.poll(has('DISPATCHED', 2), { timeout: 30_000 }).toBe(true)
+  await expect.poll(has('DISPATCHED', 2)).toBe(true)
   for (const id of ids) {
     expect(await view(id)).toMatchObject({ succeeded: 1, runNo: 2 })
     expect(await owner.scheduler.queries.job(keyPartitionOf(id, partitions), id)).toBeUndefined()

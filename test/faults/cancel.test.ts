@@ -1,12 +1,12 @@
 /** Cancellations over HTTP: of runs in every state, of handlers that ignore them, and with owners that die during them. */
 import { randomUUID } from 'node:crypto'
 import { describe, expect, type TestContext, test } from 'vitest'
-import { createCodecs } from '../../src/kafka/avro/codecs.ts'
-import { connectLog } from '../../src/kafka/log.ts'
+import { createCodecs } from '../../src/log/kafka/avro/codecs.ts'
+import { connectLog } from '../../src/log/kafka/log.ts'
 import { topicPlans } from '../../streams/topics/topics.ts'
+import { usually } from '../setup/long.ts'
 import { clean } from '../tools/checker-audit.ts'
-import type { DuelogProcess } from '../tools/duelog-process.ts'
-import { crashPoints } from '../tools/duelog-process-plan.ts'
+import { crashPointsOfCommits, tellingCrashPoints } from '../tools/duelog-process-plan.ts'
 import { brokers, openSite, type Portion, registryUrl, type Site } from './harness.ts'
 
 /** Ends a test that hangs. Each test starts several processes, which takes long on a busy machine. */
@@ -19,9 +19,8 @@ function now(id: string, handler: string, more: object = {}): Portion {
   return { jobs: [job], expected: [{ jobId: id, scheduledFor: at }], recurs: false }
 }
 
-/** Calls the API of a process. */
-async function api(owner: DuelogProcess) {
-  const { url } = await owner.next('system', () => true, 0)
+/** Calls the API at this address. */
+function api(url: string) {
   const ask = async (method: string, path: string) => {
     const response = await fetch(`${url}/v1/${path}`, { method })
     return { status: response.status, body: (await response.json()) as Record<string, unknown> }
@@ -41,11 +40,42 @@ const reportsOf = ({ checker }: Site, id: string): string[] =>
 const attemptsOf = ({ checker }: Site, id: string): number => checker.executions.filter(({ jobId }) => jobId === id).length
 
 describe.concurrent('a run that is canceled', { timeout: limitMs }, () => {
-  test('while it runs has its signal aborted and ends CANCELLED, whatever its handler does then', async (context) => {
+  test('is not started, gets no further attempt, keeps its end, or has its signal aborted, whatever its handler does then', async (context) => {
     const site = await openSite(context)
-    const owner = await site.system('scheduler,api', 'owner')
+    const { url } = await site.here('scheduler,retrier,api', 'owner')
+    const { get, post, statusOf } = api(url)
+
+    // Before a worker has it: it is not started by the worker that comes later.
+    await site.checker.dispatched(await site.write(now('early', 'hold')))
+    expect(await statusOf('early/1')).toBe('DISPATCHED')
+    expect((await post('runs/early/1/cancel')).status).toBe(200)
+    expect(await statusOf('early/1')).toBe('CANCELLED')
     const worker = await site.system('executor', 'worker')
-    const { get, post, statusOf } = await api(owner)
+    await afterAnother(site)
+    expect(worker.messages.filter(({ kind }) => kind === 'run')).toEqual([])
+    expect(reportsOf(site, 'early')).toEqual([])
+
+    // While it waits for its next attempt: it gets none.
+    const retry = { maxAttempts: 5, backoff: { fixed: { delayMs: 4_000 } } }
+    await site.write(now('again', 'fail', { payload: { times: 9 }, retry }))
+    // The test's own `expect`, because tests run side by side.
+    await context.expect.poll(() => statusOf('again/1')).toBe('RETRY_WAIT')
+    expect((await post('runs/again/1/cancel')).status).toBe(200)
+    expect(await statusOf('again/1')).toBe('CANCELLED')
+    // The attempt in the delay topic arrives, and nothing is left to do.
+    await site.checker.until(() => reportsOf(site, 'again').includes('RETRY_DUE'))
+    await afterAnother(site)
+    expect(attemptsOf(site, 'again')).toBe(1)
+    expect((await get('jobs/again')).body).toMatchObject({ cancelled: 1, failed: 0, deadRuns: [] })
+
+    // After its end: a refusal.
+    await site.checker.succeeded(await site.write(now('done', 'noop', { onSuccess: [] })))
+    await context.expect.poll(() => statusOf('done/1')).toBe('SUCCEEDED')
+    expect(await post('runs/done/1/cancel')).toMatchObject({ status: 404, body: { code: 'not-found' } })
+    expect((await post('jobs/done/cancel')).status).toBe(200)
+    expect(await statusOf('done/1')).toBe('SUCCEEDED')
+
+    // While it runs.
     const cases = [
       { id: 'one', handler: 'hold', path: 'runs/one/1/cancel' },
       {
@@ -77,51 +107,10 @@ describe.concurrent('a run that is canceled', { timeout: limitMs }, () => {
       expect(attemptsOf(site, id)).toBe(1)
     }
   })
-
-  test('before a worker has it is not started by the worker that comes later', async (context) => {
-    const site = await openSite(context)
-    const { post, statusOf } = await api(await site.system('scheduler,api', 'owner'))
-    await site.checker.dispatched(await site.write(now('early', 'hold')))
-    expect(await statusOf('early/1')).toBe('DISPATCHED')
-    expect((await post('runs/early/1/cancel')).status).toBe(200)
-    expect(await statusOf('early/1')).toBe('CANCELLED')
-    const worker = await site.system('executor', 'worker')
-    await afterAnother(site)
-    expect(worker.messages.filter(({ kind }) => kind === 'run')).toEqual([])
-    expect(reportsOf(site, 'early')).toEqual([])
-  })
-
-  test('while it waits for its next attempt gets no further attempt', async (context) => {
-    const site = await openSite(context)
-    const { get, post, statusOf } = await api(await site.system('scheduler,retrier,api', 'owner'))
-    await site.system('executor', 'worker')
-    const retry = { maxAttempts: 5, backoff: { fixed: { delayMs: 2_000 } } }
-    await site.write(now('again', 'fail', { payload: { times: 9 }, retry }))
-    // The test's own `expect`, because tests run side by side.
-    await context.expect.poll(() => statusOf('again/1'), { timeout: 30_000 }).toBe('RETRY_WAIT')
-    expect((await post('runs/again/1/cancel')).status).toBe(200)
-    expect(await statusOf('again/1')).toBe('CANCELLED')
-    // The attempt in the delay topic arrives, and nothing is left to do.
-    await site.checker.until(() => reportsOf(site, 'again').includes('RETRY_DUE'))
-    await afterAnother(site)
-    expect(attemptsOf(site, 'again')).toBe(1)
-    expect((await get('jobs/again')).body).toMatchObject({ cancelled: 1, failed: 0, deadRuns: [] })
-  })
-
-  test('after its end gets a refusal, and keeps its state', async (context) => {
-    const site = await openSite(context)
-    const { post, statusOf } = await api(await site.system('scheduler,api', 'owner'))
-    await site.system('executor', 'worker')
-    await site.checker.succeeded(await site.write(now('done', 'noop', { onSuccess: [] })))
-    await context.expect.poll(() => statusOf('done/1'), { timeout: 30_000 }).toBe('SUCCEEDED')
-    expect(await post('runs/done/1/cancel')).toMatchObject({ status: 404, body: { code: 'not-found' } })
-    expect((await post('jobs/done/cancel')).status).toBe(200)
-    expect(await statusOf('done/1')).toBe('SUCCEEDED')
-  })
 })
 
 describe.concurrent('a cancellation whose owner dies', () => {
-  test.for(crashPoints.filter((point) => point !== 'before-claim'))(
+  test.for(usually(tellingCrashPoints, crashPointsOfCommits))(
     '%s is applied once, by the next owner or before',
     { timeout: limitMs },
     async (point, context) => {
@@ -135,7 +124,7 @@ describe.concurrent('a cancellation whose owner dies', () => {
       const aborted = worker.next('aborted')
       await cancelByLog(context, site, 'held')
       expect(await victim.exited).toEqual({ code: null, signal: 'SIGKILL' })
-      await carriedOut(site, await site.system('scheduler,api', 'successor'))
+      await carriedOut(site, await site.here('scheduler,api', 'successor'))
       await aborted
       expect(worker.messages.filter(({ kind }) => kind === 'aborted')).toHaveLength(1)
       expect(await site.checker.audit(expected)).toEqual(clean)
@@ -146,14 +135,15 @@ describe.concurrent('a cancellation whose owner dies', () => {
     const site = await openSite(context)
     const owner = await site.system('scheduler,api', 'owner')
     const worker = await site.system('executor', 'worker')
-    const { post } = await api(owner)
+    const { url } = await owner.next('system', () => true, 0)
+    const { post } = api(url)
     const running = worker.next('run')
     const expected = await site.write(now('held', 'deaf'))
     await running
     const aborted = worker.next('aborted')
     expect((await post('runs/held/1/cancel')).status).toBe(200)
     await owner.kill()
-    const successor = await site.system('scheduler,api', 'successor')
+    const successor = await site.here('scheduler,api', 'successor')
     await aborted
     worker.release()
     await afterAnother(site)
@@ -165,8 +155,8 @@ describe.concurrent('a cancellation whose owner dies', () => {
 const probesOf = ({ checker }: Site) => checker.executions.filter(({ jobId }) => jobId.startsWith('probe-'))
 
 /** The job ran once, and that run is cancelled. */
-async function carriedOut(site: Site, owner: DuelogProcess): Promise<void> {
-  const { get } = await api(owner)
+async function carriedOut(site: Site, { url }: { url: string }): Promise<void> {
+  const { get } = api(url)
   const { body } = await get('jobs/held')
   expect(body).toMatchObject({ status: 'COMPLETED', runNo: 1, succeeded: 0, cancelled: 1, lastRun: { status: 'CANCELLED' } })
   expect(attemptsOf(site, 'held')).toBe(1)

@@ -5,14 +5,14 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { connectLog } from '../../src/kafka/log.ts'
+import { connectLog } from '../../src/log/kafka/log.ts'
 import { duelogEnvironment } from '../setup/environment.ts'
 import { freePorts } from '../setup/free-ports.ts'
-import { clean } from '../tools/checker-audit.ts'
+import { clean, type Occurrence } from '../tools/checker-audit.ts'
 import type { Test } from '../tools/duelog-process.ts'
 import { brokers, oneShots, openSite, registryUrl, temporaryFolder } from './harness.ts'
 
-const program = fileURLToPath(new URL('../../src/cli/duelog.ts', import.meta.url))
+const program = fileURLToPath(new URL('../../src/program/cli/duelog.ts', import.meta.url))
 
 /** `duelog up` with these settings; resolves with it when it has printed that it is ready. */
 async function up(test: Test, settings: Record<string, string>) {
@@ -39,39 +39,41 @@ async function up(test: Test, settings: Record<string, string>) {
 }
 
 describe.concurrent('a whole system', () => {
-  test.for(['SIGTERM', 'SIGINT'] as const)(
-    'stopped by %s leaves its groups, exits with 0 and loses nothing',
-    async (signal, context) => {
-      const site = await openSite(context)
-      const settings = {
-        KAFKA_BROKERS: brokers.join(','),
-        SCHEMA_REGISTRY_URL: registryUrl,
-        DUELOG_TOPIC_PREFIX: site.prefix,
-        DUELOG_PARTITIONS: '2',
-        DUELOG_REPLICATION: '1',
-        DUELOG_DATA_DIR: join(site.folder, 'machine'),
-      }
-      const first = await up(context, settings)
-      const expected = await site.write(oneShots('shot', 300, Date.now() + 300, 20))
-      await site.checker.until(() => site.checker.events.length > 50)
-      first.kill(signal)
-      expect(await first.exited).toEqual({ code: 0, signal: null })
-      expect(first.lines.at(-1)).toBe('Stopped.')
-      const admin = await connectLog({ brokers, clientId: 'faults' }).admin()
-      context.onTestFinished(() => admin.close())
+  test('stopped by SIGTERM or SIGINT during its work leaves its groups, exits with 0 and loses nothing', {
+    timeout: 300_000,
+  }, async (context) => {
+    const site = await openSite(context)
+    const settings = {
+      KAFKA_BROKERS: brokers.join(','),
+      SCHEMA_REGISTRY_URL: registryUrl,
+      DUELOG_TOPIC_PREFIX: site.prefix,
+      DUELOG_PARTITIONS: '2',
+      DUELOG_REPLICATION: '1',
+      DUELOG_DATA_DIR: join(site.folder, 'machine'),
+    }
+    const admin = await connectLog({ brokers, clientId: 'faults' }).admin()
+    context.onTestFinished(() => admin.close())
+    const expected: Occurrence[] = []
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      const system = await up(context, settings)
+      const before = site.checker.events.length
+      expected.push(...(await site.write(oneShots(signal, 300, Date.now() + 300, 20))))
+      await site.checker.until(() => site.checker.events.length > before + 50)
+      system.kill(signal)
+      expect(await system.exited).toEqual({ code: 0, signal: null })
+      expect(system.lines.at(-1)).toBe('Stopped.')
       for (const role of ['scheduler', 'exec.default', 'retry'])
         expect(await admin.groupMembers(site.names.group(role))).toEqual([])
-
-      const second = await up(context, settings)
-      await site.checker.succeeded(expected)
-      second.kill(signal)
-      expect(await second.exited).toEqual({ code: 0, signal: null })
-      expect(await site.checker.audit(expected)).toEqual(clean)
-      // No active run began twice: it was finished, or released before its start.
-      const started = site.checker.events.filter(({ type }) => type === 'SUCCEEDED').map(({ jobId }) => jobId)
-      expect(new Set(started).size).toBe(started.length)
-    },
-  )
+    }
+    const last = await up(context, settings)
+    await site.checker.succeeded(expected)
+    last.kill('SIGTERM')
+    expect(await last.exited).toEqual({ code: 0, signal: null })
+    expect(await site.checker.audit(expected)).toEqual(clean)
+    // No active run began twice: it was finished, or released before its start.
+    const ended = site.checker.events.filter(({ type }) => type === 'SUCCEEDED').map(({ jobId }) => jobId)
+    expect(new Set(ended).size).toBe(ended.length)
+  })
 
   test('with its own broker and registry stops both with it', async (context) => {
     const folder = await temporaryFolder(context)

@@ -4,6 +4,7 @@
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { usually } from '../setup/long.ts'
 import { clean } from '../tools/checker-audit.ts'
 import type { SchedulerReport } from '../tools/duelog-process-plan.ts'
 import { openSite } from './harness.ts'
@@ -12,20 +13,24 @@ import { chance, printedSeed } from './seeded.ts'
 import { openWorker } from './worker.ts'
 
 const partitions = 4
+/** Each third visit ends by a kill. */
+const visits = usually(3, 12)
 const all = (report: SchedulerReport): boolean => ownedBy(report).length === partitions
 const half = (report: SchedulerReport): boolean =>
   ownedBy(report).length === partitions / 2 && report.partitions.length === partitions / 2
 const ownedBy = (report: SchedulerReport): number[] =>
   report.partitions.flatMap(({ partition, phase }) => (phase === 'active' ? [partition] : []))
 
-test('when partitions move while they fire, nothing is lost, doubled or early', { timeout: 300_000 }, async (context) => {
+test('when partitions move while they fire, nothing is lost, doubled or early', {
+  timeout: usually(300_000, 900_000),
+}, async (context) => {
   const luck = chance(printedSeed())
   const site = await openSite(context, { partitions })
   await openWorker(context, site)
   const load = new Load(site, 120, luck)
   const stays = await site.scheduler({ folder: `${site.plan.folder}-stays` })
   await stays.reportThat(all)
-  for (let visit = 0; visit < 6; visit++) {
+  for (let visit = 0; visit < visits; visit++) {
     const guest = await site.scheduler({ folder: `${site.plan.folder}-guest` })
     if (luck.next() < 0.7) await guest.reportThat(half)
     else await wait(luck.below(800))

@@ -3,8 +3,11 @@ import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { connectLog } from '../../src/kafka/log.ts'
-import { createClient, type Job, type KafkaClient } from '../../src/library/index.ts'
+import { pino } from 'pino'
+import { createClient, type Job, type KafkaClient } from '../../src/clients/library/index.ts'
+import { readConfig } from '../../src/ground/config/config.ts'
+import { connectLog } from '../../src/log/kafka/log.ts'
+import { type System, startSystem } from '../../src/program/system/system.ts'
 import { topicNames, topicPlans } from '../../streams/topics/topics.ts'
 import { Checker } from '../tools/checker.ts'
 import type { Occurrence } from '../tools/checker-audit.ts'
@@ -42,6 +45,8 @@ export interface Site {
   scheduler(more?: Partial<SchedulerPlan>): Promise<DuelogProcess>
   /** A process with these roles that is ready. Each folder is a machine. */
   system(roles: string, machine: string, settings?: Record<string, string>): Promise<DuelogProcess>
+  /** The same in the process of the test, for roles that nothing happens to: it costs a third of the processor time. */
+  here(roles: string, machine: string): Promise<System>
 }
 
 /** Topics, a folder, a client and a checker for one test. Tests that run at the same time have their own. */
@@ -71,18 +76,25 @@ export async function openSite(
       recurs ? expected.map((each) => ({ ...each, optional: each.scheduledFor <= writtenAt })) : expected,
     )
   }
+  const settingsOf = (roles: string, machine: string) => ({
+    KAFKA_BROKERS: bed.brokers.join(','),
+    SCHEMA_REGISTRY_URL: bed.registryUrl,
+    DUELOG_TOPIC_PREFIX: prefix,
+    DUELOG_ROLES: roles,
+    DUELOG_DATA_DIR: join(folder, machine),
+    DUELOG_PARTITIONS: String(partitions),
+    DUELOG_REPLICATION: '1',
+    DUELOG_HTTP_PORT: '0',
+  })
   const system = (roles: string, machine: string, settings: Record<string, string> = {}) =>
-    DuelogProcess.system(test, {
-      KAFKA_BROKERS: bed.brokers.join(','),
-      SCHEMA_REGISTRY_URL: bed.registryUrl,
-      DUELOG_TOPIC_PREFIX: prefix,
-      DUELOG_ROLES: roles,
-      DUELOG_DATA_DIR: join(folder, machine),
-      DUELOG_PARTITIONS: String(partitions),
-      DUELOG_REPLICATION: '1',
-      ...settings,
-    })
-  return { prefix, names, folder, plan, checker, client, write, scheduler, system }
+    DuelogProcess.system(test, { ...settingsOf(roles, machine), ...settings })
+  const here = async (roles: string, machine: string): Promise<System> => {
+    const started = await startSystem({ config: readConfig(settingsOf(roles, machine)), logger: pino({ level: 'silent' }) })
+    test.onTestFinished(() => started.stop())
+    await started.ready()
+    return started
+  }
+  return { prefix, names, folder, plan, checker, client, write, scheduler, system, here }
 }
 
 /** One-shot jobs at equal intervals, and their expected occurrences. */

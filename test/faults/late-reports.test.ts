@@ -1,6 +1,6 @@
 /** All owners are away for longer than every limit of a run, while its success is in the log. No run is repeated. */
 import { expect, test } from 'vitest'
-import { createCodecs } from '../../src/kafka/avro/codecs.ts'
+import { createCodecs } from '../../src/log/kafka/avro/codecs.ts'
 import { topicPlans } from '../../streams/topics/topics.ts'
 import { openLog } from '../kafka/harness.ts'
 import { openSite, registryUrl } from './harness.ts'

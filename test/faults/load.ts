@@ -1,6 +1,6 @@
 /** A steady load of jobs that fall due during the test, and the list of their expected occurrences. */
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Job } from '../../src/library/index.ts'
+import type { Job } from '../../src/clients/library/index.ts'
 import type { Occurrence } from '../tools/checker-audit.ts'
 import { type Portion, recurring, type Site } from './harness.ts'
 import type { Chance } from './seeded.ts'

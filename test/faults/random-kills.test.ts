@@ -4,6 +4,7 @@
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { usually } from '../setup/long.ts'
 import { clean } from '../tools/checker-audit.ts'
 import { DuelogProcess, type Test } from '../tools/duelog-process.ts'
 import { openSite } from './harness.ts'
@@ -13,12 +14,11 @@ import { damages, StoreFolder } from './store-damage.ts'
 import { openWorker } from './worker.ts'
 
 const systems = 3
-/** Few where every change is tested; 17 and more by hand. */
-const killsOfEach = Number(process.env.DUELOG_TEST_KILLS ?? 7)
+const killsOfEach = Number(process.env.DUELOG_TEST_KILLS ?? usually(3, 17))
 const duePerSecondOfEach = 100
 
 test(`when an owner is killed ${systems * killsOfEach} times at random moments under load, nothing is lost, doubled or early`, {
-  timeout: 420_000,
+  timeout: usually(420_000, 1_200_000),
 }, async (context) => {
   const seed = printedSeed()
   await Promise.all(Array.from({ length: systems }, (_, index) => survive(context, chance(seed + index))))

@@ -1,7 +1,7 @@
 /** Records that the broker itself refuses: the job that causes one becomes INVALID, and its neighbors continue to fire. */
 import { ConfigResourceTypes, Kafka, logLevel } from 'kafkajs'
 import { expect, test } from 'vitest'
-import { connectLog } from '../../src/kafka/log.ts'
+import { connectLog } from '../../src/log/kafka/log.ts'
 import { partitionOf } from '../../streams/topics/topics.ts'
 import { schedulerOf } from '../tools/duelog-process-scheduler.ts'
 import { brokers, oneShots, openSite, recurring } from './harness.ts'
@@ -38,9 +38,7 @@ test('an execution that its topic refuses makes its job INVALID, with the reason
   await site.client.schedule(poison)
   await site.checker.succeeded(expected)
   const view = () => owner.scheduler.queries.job(partitionOf('poison', 1), 'poison').catch(() => undefined)
-  await expect
-    .poll(view, { timeout: 30_000 })
-    .toMatchObject({ status: 'INVALID', reason: expect.stringContaining('MESSAGE_TOO_LARGE') })
+  await expect.poll(view).toMatchObject({ status: 'INVALID', reason: expect.stringContaining('MESSAGE_TOO_LARGE') })
   expect(site.checker.executions.filter(({ jobId }) => jobId === 'poison')).toEqual([])
   expect(fatal).toEqual([])
 })

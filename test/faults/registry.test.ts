@@ -39,9 +39,7 @@ test('without its registry an owner continues to fire and reads the reports of i
   await site.checker.succeeded(expected)
   // The owner has applied every end, although a definition before it cannot be read.
   const state = async (id: string) => (await scheduler.queries.job(partitionOf(id, 2), id))?.status
-  await expect
-    .poll(async () => Promise.all(expected.map(({ jobId }) => state(jobId))), { timeout: 20_000 })
-    .toEqual(expected.map(() => 'COMPLETED'))
+  await expect.poll(async () => Promise.all(expected.map(({ jobId }) => state(jobId)))).toEqual(expected.map(() => 'COMPLETED'))
   const since = await site.write(oneShots('behind', 20, Date.now(), 10), recurring('again', 4, Date.now() + 2_000, 200, 5))
   expect(site.checker.executions.filter(({ jobId }) => jobId.startsWith('later'))).toEqual([])
 

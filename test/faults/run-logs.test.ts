@@ -1,19 +1,18 @@
 /** Lines of runs while workers die, strangers write to the topic, and handlers write without end. */
 import { Kafka, logLevel } from 'kafkajs'
 import { describe, expect, type TestContext, test } from 'vitest'
-import { createCodecs } from '../../src/kafka/avro/codecs.ts'
-import type { Handler, RunLine } from '../../src/library/index.ts'
-import { createClient, createWorker } from '../../src/library/index.ts'
+import type { Handler, RunLine } from '../../src/clients/library/index.ts'
+import { createClient, createWorker } from '../../src/clients/library/index.ts'
+import { createCodecs } from '../../src/log/kafka/avro/codecs.ts'
 import { partitionOf, topicPlans } from '../../streams/topics/topics.ts'
 import { silent } from '../executor/harness.ts'
 import { openLog } from '../kafka/harness.ts'
 import { openSite, type Site } from './harness.ts'
 
-const patience = { timeout: 30_000 }
+const patience = { timeout: 60_000 }
 
 async function clientOf({ onTestFinished }: TestContext, site: Site) {
-  const owner = await site.system('scheduler,retrier,api', 'owner')
-  const { url } = await owner.next('system', () => true, 0)
+  const { url } = await site.here('scheduler,retrier,api', 'owner')
   const client = createClient({ url })
   onTestFinished(() => client.close())
   const linesOf = async (id: string, runNo = 1): Promise<RunLine[]> => {

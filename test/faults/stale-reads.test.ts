@@ -1,15 +1,15 @@
 /** An owner has died and its partition is not taken over yet: its standby answers, in its own process and to others. */
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import { createApi } from '../../src/api/api.ts'
-import { createAuditTrail } from '../../src/api/audit-trail/audit-trail.ts'
-import { createOwnerDirectory } from '../../src/api/owners/owner-directory.ts'
-import { remoteQueries } from '../../src/api/owners/remote-queries.ts'
-import { systemClock } from '../../src/clock/clock.ts'
-import { createCodecs } from '../../src/kafka/avro/codecs.ts'
-import { connectLog } from '../../src/kafka/log.ts'
-import { newMetrics } from '../../src/metrics/metrics.ts'
-import type { PartitionQueries } from '../../src/ports/owner-queries.ts'
+import { systemClock } from '../../src/ground/clock/clock.ts'
+import { newMetrics } from '../../src/ground/metrics/metrics.ts'
+import type { PartitionQueries } from '../../src/ground/ports/owner-queries.ts'
+import { createCodecs } from '../../src/log/kafka/avro/codecs.ts'
+import { connectLog } from '../../src/log/kafka/log.ts'
+import { createApi } from '../../src/server/api/api.ts'
+import { createAuditTrail } from '../../src/server/api/audit-trail/audit-trail.ts'
+import { createOwnerDirectory } from '../../src/server/peers/owner-directory.ts'
+import { remoteQueries } from '../../src/server/peers/remote-queries.ts'
 import { partitionOf, topicPlans } from '../../streams/topics/topics.ts'
 import { schedulerOf } from '../tools/duelog-process-scheduler.ts'
 import { oneShots, openSite, type Site } from './harness.ts'
@@ -47,7 +47,7 @@ async function openApi(
   return api
 }
 
-test('a standby answers for an owner that was killed, and says how far it is behind', { timeout: 120_000 }, async (context) => {
+test('a standby answers for an owner that was killed, and says how far it is behind', async (context) => {
   const site = await openSite(context, { partitions })
   await openWorker(context, site)
   // No process takes over while the test asks, for a second or so. The standby that stops waits until the group has detected the death.
@@ -79,11 +79,11 @@ test('a standby answers for an owner that was killed, and says how far it is beh
   await site.checker.succeeded(shots.expected)
   const mine = (jobId: string): boolean => partitionOf(jobId, partitions) === number
   const [shot = '', later = ''] = [shots, far].map(({ jobs }) => jobs.map(({ id }) => id ?? '').find(mine))
-  const { copies } = scheduler.queries
+  const { standbyReads } = scheduler.queries
   const known = async () => [
-    (await copies.job(number, shot))?.status,
-    (await copies.job(number, later))?.status,
-    (await copies.list(number, {}, 100)).jobs.length,
+    (await standbyReads.job(number, shot))?.status,
+    (await standbyReads.job(number, later))?.status,
+    (await standbyReads.list(number, {}, 100)).jobs.length,
     followed().length,
   ]
   const count = [...shots.jobs, ...far.jobs].filter(({ id }) => mine(id ?? '')).length
@@ -118,5 +118,5 @@ test('a standby answers for an owner that was killed, and says how far it is beh
   const lacking = more.jobs.filter(({ id }) => mine(id ?? '')).length
   const behind = async () =>
     (await standby.instance.inject({ method: 'GET', url: `/v1/jobs/${shot}?stale=true` })).headers['duelog-stale']
-  await expect.poll(behind, { timeout: 30_000 }).toBe(`${number};behind=${lacking}`)
+  await expect.poll(behind).toBe(`${number};behind=${lacking}`)
 })

@@ -1,8 +1,8 @@
 /** Two schedulers, each the standby of the other's partitions. Owners die, freeze and come back, and the standbys continue. */
 import { expect, test } from 'vitest'
-import { connectLog } from '../../src/kafka/log.ts'
+import { connectLog } from '../../src/log/kafka/log.ts'
+import { rocksStores } from '../../src/log/store/rocks-store.ts'
 import { checkpointKey } from '../../src/scheduler/state/checkpoint.ts'
-import { rocksStores } from '../../src/store/rocks-store.ts'
 import { clean } from '../tools/checker-audit.ts'
 import type { DuelogProcess } from '../tools/duelog-process.ts'
 import type { SchedulerReport } from '../tools/duelog-process-plan.ts'
@@ -59,9 +59,7 @@ async function tookOver(
   }
 }
 
-test('the first owner fires until a second that joins is warm, which then takes half of the partitions over from the tail of the logs', {
-  timeout: 120_000,
-}, async (context) => {
+test('the first owner fires until a second that joins is warm, which then takes half of the partitions over from the tail of the logs', async (context) => {
   const site = await openSite(context, { partitions })
   await openWorker(context, site)
   await site.write(oneShots('far', 3_000, Date.now() + dayMs, 1_000))
@@ -125,7 +123,7 @@ test('a standby takes over from the tail alone, whether the owner dies or is sus
   expect(await site.checker.audit(load.expected)).toEqual(clean)
 })
 
-test('the store of a standby equals that of the owner, byte for byte', { timeout: 120_000 }, async (context) => {
+test('the store of a standby equals that of the owner, byte for byte', async (context) => {
   const site = await openSite(context, { partitions })
   await openWorker(context, site)
   const folders = ['a', 'b'].map((machine) => `${site.plan.folder}-${machine}`)

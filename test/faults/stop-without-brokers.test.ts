@@ -8,15 +8,15 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import type { Embedded } from '../../src/embedded/options.ts'
-import { startEmbedded } from '../../src/embedded/start.ts'
+import type { Embedded } from '../../src/program/embedded/options.ts'
+import { startEmbedded } from '../../src/program/embedded/start.ts'
 import { duelogEnvironment } from '../setup/environment.ts'
 import { freePorts } from '../setup/free-ports.ts'
 import { clean } from '../tools/checker-audit.ts'
 import type { Test } from '../tools/duelog-process.ts'
 import { oneShots, openSite, registryUrl, temporaryFolder } from './harness.ts'
 
-const program = fileURLToPath(new URL('../../src/cli/duelog.ts', import.meta.url))
+const program = fileURLToPath(new URL('../../src/program/cli/duelog.ts', import.meta.url))
 
 async function up(test: Test, settings: Record<string, string>) {
   const child = spawn(process.execPath, [program, 'up'], {

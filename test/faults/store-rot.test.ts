@@ -2,8 +2,8 @@
 import { cp, stat, truncate } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { PartitionStores } from '../../src/ports/store.ts'
-import { rocksStores } from '../../src/store/rocks-store.ts'
+import type { PartitionStores } from '../../src/ground/ports/store.ts'
+import { rocksStores } from '../../src/log/store/rocks-store.ts'
 import { temporaryFolder } from './harness.ts'
 import { filesIn, flip } from './store-damage.ts'
 

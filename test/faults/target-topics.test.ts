@@ -1,11 +1,14 @@
 /** kill −9 of the owner at every point of a commit that writes to a user's topic: each occurrence is one record there. */
 import { rm } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
-import { connectLog } from '../../src/kafka/log.ts'
-import { crashPoints } from '../tools/duelog-process-plan.ts'
+import { connectLog } from '../../src/log/kafka/log.ts'
+import { usually } from '../setup/long.ts'
+import { type CrashPoint, crashPoints, tellingCrashPoints } from '../tools/duelog-process-plan.ts'
 import { brokers, openSite } from './harness.ts'
 
-const cases = crashPoints.flatMap((point) => (['kept', 'lost'] as const).map((store) => ({ point, store })))
+const cases = usually<readonly CrashPoint[]>(tellingCrashPoints, crashPoints).flatMap((point) =>
+  (['kept', 'lost'] as const).map((store) => ({ point, store })),
+)
 const [all, wave, everyMs] = [40, 10, 5]
 
 describe.concurrent('an owner killed in the middle of a commit to a topic of the user', () => {

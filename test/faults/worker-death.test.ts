@@ -1,7 +1,7 @@
 /** Workers that die or stop while handlers run. */
 import { Kafka, logLevel } from 'kafkajs'
 import { describe, expect, type TestContext, test } from 'vitest'
-import type { Job } from '../../src/library/index.ts'
+import type { Job } from '../../src/clients/library/index.ts'
 import { clean } from '../tools/checker-audit.ts'
 import type { DuelogProcess } from '../tools/duelog-process.ts'
 import { brokers, openSite, type Portion, type Site } from './harness.ts'
@@ -42,7 +42,7 @@ async function accepted(test: TestContext, { names }: Site, count: number): Prom
     return ends.every(({ topic, partition, end }) => offsetOf(topic, partition) >= end - 1)
   }
   // The test's own `expect`, because tests run side by side.
-  await test.expect.poll(committed, { timeout: 30_000 }).toBe(true)
+  await test.expect.poll(committed).toBe(true)
 }
 
 /** Long enough that no live worker on a busy machine loses a lease. */
@@ -51,7 +51,7 @@ const leaseMs = 8_000
 describe.concurrent('a worker that ends with handlers running', () => {
   test('by kill −9: another worker gets its runs after their lease', async (context) => {
     const site = await openSite(context)
-    await site.system('scheduler,retrier', 'owner')
+    await site.here('scheduler,retrier', 'owner')
     const victim = await site.system('executor', 'victim')
     const expected = await site.write(holding(10, { leaseMs }))
     await runsIn(victim, 10)
@@ -72,7 +72,7 @@ describe.concurrent('a worker that ends with handlers running', () => {
 
   test('by SIGTERM: runs that end within the drain count, nothing runs twice', async (context) => {
     const site = await openSite(context)
-    await site.system('scheduler,retrier', 'owner')
+    await site.here('scheduler,retrier', 'owner')
     const worker = await site.system('executor', 'worker')
     const expected = await site.write(holding(10))
     await runsIn(worker, 10)
@@ -98,7 +98,7 @@ describe.concurrent('a worker that ends with handlers running', () => {
 
   test('by SIGTERM: runs that last longer than the drain are given back and run elsewhere', async (context) => {
     const site = await openSite(context)
-    await site.system('scheduler,retrier', 'owner')
+    await site.here('scheduler,retrier', 'owner')
     const worker = await site.system('executor', 'worker', { DUELOG_DRAIN_MS: '500' })
     const expected = await site.write(holding(10, { leaseMs: 3_600_000 }))
     await runsIn(worker, 10)
@@ -117,7 +117,7 @@ describe.concurrent('a worker that ends with handlers running', () => {
 describe.concurrent('a worker that hangs', () => {
   test('with its event loop blocked: another worker gets its runs after their lease', async (context) => {
     const site = await openSite(context)
-    await site.system('scheduler,retrier', 'owner')
+    await site.here('scheduler,retrier', 'owner')
     const victim = await site.system('executor', 'victim')
     const expected = await site.write(holding(5, { leaseMs: 2_000 }))
     await runsIn(victim, 5)
@@ -134,7 +134,7 @@ describe.concurrent('a worker that hangs', () => {
 
   test('in a handler that never returns and sends heartbeats: its attempt times out and the run is retried', async (context) => {
     const site = await openSite(context)
-    await site.system('scheduler,retrier', 'owner')
+    await site.here('scheduler,retrier', 'owner')
     const worker = await site.system('executor', 'worker')
     const more: Partial<Job> = {
       target: { handler: 'stuck' },

@@ -1,6 +1,6 @@
 /** A worker in the test's own process, for the tests whose subject is the owner. */
 import { pino } from 'pino'
-import { createWorker } from '../../src/library/index.ts'
+import { createWorker } from '../../src/clients/library/index.ts'
 import type { Test } from '../tools/duelog-process.ts'
 import type { Site } from './harness.ts'
 

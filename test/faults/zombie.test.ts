@@ -13,7 +13,7 @@ const activeIn = ({ partitions }: SchedulerReport): number[] =>
 const all = (report: SchedulerReport): boolean => activeIn(report).length === 4
 const half = (report: SchedulerReport): boolean => activeIn(report).length === 2 && report.partitions.length === 2
 
-test('a suspended owner is fenced, rejoins and gets its share; nothing is doubled', { timeout: 120_000 }, async (context) => {
+test('a suspended owner is fenced, rejoins and gets its share; nothing is doubled', async (context) => {
   const site = await openSite(context, { partitions: 4 })
   await openWorker(context, site)
   const load = new Load(site, 80, chance(printedSeed()))

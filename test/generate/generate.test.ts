@@ -1,6 +1,6 @@
 /** `duelog generate` on a real Duelog. */
 import { describe, expect, test } from 'vitest'
-import { main } from '../../src/cli/program.ts'
+import { main } from '../../src/program/cli/program.ts'
 import { FakeTerminal } from '../cli/fake-terminal.ts'
 import { brokers, openSite, registryUrl, type Site } from '../faults/harness.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Load, type LoadOptions, runsMax } from '../../src/generate/plan.ts'
+import { Load, type LoadOptions, runsMax } from '../../src/program/generate/plan.ts'
 import { definitionFromJson } from '../../streams/definitions/definition-json.ts'
 
 const options: LoadOptions = {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { Load } from '../../src/generate/plan.ts'
-import { Tally } from '../../src/generate/tally.ts'
+import { Load } from '../../src/program/generate/plan.ts'
+import { Tally } from '../../src/program/generate/tally.ts'
 
 const mix = new Map([['NORMAL', 1]] as const)
 const common = { delayMs: 0, everyMs: 500, handler: 'noop', pool: 'default', payloadBytes: 0, mix }

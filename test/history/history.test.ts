@@ -5,18 +5,18 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import type { EndedRunInput } from '../../schemas/generated.ts'
-import { systemClock } from '../../src/clock/clock.ts'
-import { History } from '../../src/history/history.ts'
-import type { HistoryOptions } from '../../src/history/options.ts'
-import { newMetrics } from '../../src/metrics/metrics.ts'
-import type { RecordOut } from '../../src/ports/log.ts'
+import { systemClock } from '../../src/ground/clock/clock.ts'
+import { newMetrics } from '../../src/ground/metrics/metrics.ts'
+import type { RecordOut } from '../../src/ground/ports/log.ts'
+import { History } from '../../src/server/history/history.ts'
+import type { HistoryOptions } from '../../src/server/history/options.ts'
 import { openCluster } from '../executor/cluster.ts'
 import { openTransactional, openWriter } from '../kafka/harness.ts'
 import { postgresOfThisFile } from './databases/stores.ts'
 import { endedRun } from './runs.ts'
 
 const postgres = postgresOfThisFile()
-const patience = { timeout: 30_000, interval: 50 }
+const patience = { timeout: 60_000, interval: 50 }
 
 async function openBed() {
   const cluster = await openCluster()

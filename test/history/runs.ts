@@ -1,6 +1,6 @@
 /** Ended runs for tests of the history, and a filter of their own by which answers are judged. */
 import type { EndedRun } from '../../schemas/generated.ts'
-import type { HistoryFilter } from '../../src/ports/history.ts'
+import type { HistoryFilter } from '../../src/ground/ports/roles.ts'
 import { mulberry32 } from '../tools/mulberry32.ts'
 
 export const baseMs = Date.UTC(2030, 0, 1)

@@ -5,19 +5,19 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, test, vi } from 'vitest'
-import type { HistoryPage } from '../../src/answers/answers.ts'
-import { artifactFolder } from '../../src/embedded/artifacts.ts'
-import { findJava } from '../../src/embedded/java.ts'
-import type { StartContext } from '../../src/embedded/options.ts'
-import type { HistoryRunInfo } from '../../src/library/client.ts'
-import { createClient } from '../../src/library/create-client.ts'
+import type { HistoryRunInfo } from '../../src/clients/library/client.ts'
+import { createClient } from '../../src/clients/library/create-client.ts'
+import type { HistoryPage } from '../../src/ground/answers/answers.ts'
+import { artifactFolder } from '../../src/program/embedded/artifacts.ts'
+import { findJava } from '../../src/program/embedded/java.ts'
+import type { StartContext } from '../../src/program/embedded/options.ts'
 import { duelogHere } from '../cli/built-program.ts'
 import { registryUrl, Watcher } from '../kafka/harness.ts'
 import { openDuelog } from '../semantics/harness.ts'
 
 const duelog = await openDuelog()
 const once = { schedule: { delayMs: 0 }, retry: { maxAttempts: 1 } }
-const patience = { timeout: 45_000, interval: 100 }
+const patience = { timeout: 60_000, interval: 100 }
 
 async function historyOf(query: string): Promise<HistoryPage> {
   const { status, body } = await duelog.ask('GET', `/v1/history?${query}`)

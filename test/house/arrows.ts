@@ -1,81 +1,67 @@
 /**
  * Allowed imports between folders. The rules name folders only; docs/ARCHITECTURE.md shows the same picture.
  *
- *   schemas ─► streams ─► src:  foundation ─► doers, hands and starters ─► joiners ─► programs ─► cli
- *
- * A folder with an index.ts is a room, and the index.ts is its face: the only file of it that others import. Only the outer room
- * may import a room inside it. Rooms never import each other in a cycle.
+ * `src` has nine parts, and `schemas` and `streams` are the tenth, which all know. A part holds rooms, or is one. A folder with an
+ * index.ts is a room, and the index.ts is its face: the only file of it that others import. Only the outer room may import a room
+ * inside it. Rooms never import each other in a cycle.
  */
 import { posix } from 'node:path'
 import { codeOf, type HouseFile, importsOf, placesOf, withoutComments } from './tree.ts'
 
-const foundation = [
-  'errors',
-  'metrics',
-  'clock',
-  'ports',
-  'network',
-  'concurrency',
-  'process',
-  'remote',
-  'answers',
-  'tracing',
-  'logging',
-]
-/** They do the work. None imports another: they exchange data through the log. */
-const doers = ['scheduler', 'executor', 'retrier', 'intake', 'history', 'api', 'client', 'operations', 'pauses', 'scaling']
-/** They access the log, the disk, other processes and the environment. */
-const hands = ['kafka', 'store', 'config', 'embedded']
-/** They join doers and hands. */
-const joiners = ['cluster', 'library', 'auditor', 'backup', 'system', 'testing']
-
-/** What each room of src may import besides itself, `streams` and `schemas`. */
-const mayImport: Record<string, readonly string[]> = {
-  ...Object.fromEntries([...foundation, ...doers, ...hands].map((room) => [room, foundation])),
-  cluster: [...foundation, 'kafka', 'config'],
-  // The auditor judges the log from outside: as a program in one pass, and as a role continuously.
-  auditor: [...foundation, 'kafka', 'store', 'cluster'],
-  // Reads the logs of a system as the auditor does, and writes those of another.
-  backup: [...foundation, 'kafka', 'store', 'cluster'],
-  library: [...foundation, 'cluster', 'config', 'client', 'executor', 'pauses', 'testing'],
-  // The doers over a simulated log, for users' tests. It uses neither the store nor a network.
-  testing: [...foundation, 'scheduler', 'executor', 'retrier', 'client', 'kafka'],
-  system: [...foundation, ...doers, ...hands, 'cluster', 'auditor'],
-  // Programs over the public surface, which judge what they did by the log.
-  demo: [...foundation, ...joiners, 'client', 'config', 'executor', 'kafka'],
-  generate: [...foundation, ...joiners, 'client', 'kafka', 'demo'],
-  cli: [...foundation, ...joiners, 'answers', 'config', 'demo', 'generate'],
-  answers: [],
-  // The HTTP client of a running Duelog, of the command line and of the library.
-  remote: ['errors', 'network'],
-  // Browser code: it knows only the answers of the API.
-  dashboard: ['answers'],
+/** The parts of src, from the ground up, and the parts that each may import besides itself, `streams` and `schemas`. */
+export const parts: Record<string, readonly string[]> = {
+  ground: [],
+  // The log of a system, and the disk. The only code that knows kafkajs, the registry's client and RocksDB.
+  log: ['ground'],
+  // They do the work, and know each other only through the log, behind the interfaces of ground/ports.
+  scheduler: ['ground'],
+  worker: ['ground'],
+  server: ['ground'],
+  clients: ['worker', 'log', 'ground'],
+  tools: ['log', 'ground'],
+  // A system in virtual time, for users' tests.
+  testing: ['clients', 'server', 'scheduler', 'worker', 'log', 'ground'],
+  program: ['clients', 'tools', 'server', 'scheduler', 'worker', 'log', 'ground'],
 }
+
+/** What each room may import of its own part, where that is anything. */
+const neighbours: Record<string, readonly string[]> = {
+  'log/cluster': ['kafka'],
+  'clients/library': ['client', 'remote'],
+  'clients/client': ['remote'],
+  'server/api': ['peers'],
+  'program/system': ['embedded'],
+  'program/demo': ['system', 'embedded'],
+  'program/generate': ['system', 'embedded', 'demo'],
+  'program/cli': ['system', 'embedded', 'demo', 'generate'],
+}
+/** Rooms of the ground are small and may know each other, but for the settings; cycles are refused all the same. */
+const isOpen = (part: string, room: string): boolean => part === 'ground' && room !== 'config'
 
 /** Packages that one room alone may use, so that each can be replaced there. */
 const soleImporters: Record<string, RegExp> = {
-  kafkajs: /^src\/kafka\//,
-  '@kafkajs/confluent-schema-registry': /^src\/kafka\//,
-  avsc: /^src\/kafka\//,
-  'rocksdb-native': /^src\/store\//,
-  'node:sqlite': /^src\/history\//,
-  pg: /^src\/history\//,
+  kafkajs: /^src\/log\/kafka\/client\//,
+  '@kafkajs/confluent-schema-registry': /^src\/log\/kafka\/avro\//,
+  avsc: /^src\/log\/kafka\/avro\//,
+  'rocksdb-native': /^src\/log\/store\//,
+  'node:sqlite': /^src\/server\/history\//,
+  pg: /^src\/server\/history\//,
   croner: /^streams\/schedules\//,
-  fastify: /^src\/api\//,
-  ajv: /^src\/(api|config)\//,
-  'prom-client': /^src\/metrics\//,
-  '@opentelemetry/api': /^src\/tracing\//,
-  commander: /^src\/cli\//,
-  'cli-progress': /^src\/(demo|cli)\//,
-  'cli-table3': /^src\/(demo|generate|auditor|cli)\//,
-  yaml: /^src\/cli\//,
-  preact: /^src\/dashboard\//,
-  '@preact/signals': /^src\/dashboard\//,
-  uplot: /^src\/dashboard\//,
+  fastify: /^src\/server\/api\//,
+  ajv: /^src\/(server\/api|ground\/config)\//,
+  'prom-client': /^src\/ground\/metrics\//,
+  '@opentelemetry/api': /^src\/ground\/tracing\//,
+  commander: /^src\/program\/cli\//,
+  'cli-progress': /^src\/program\/(demo|cli)\//,
+  'cli-table3': /^src\/(program|tools\/auditor)\//,
+  yaml: /^src\/program\/cli\//,
+  preact: /^src\/clients\/dashboard\//,
+  '@preact/signals': /^src\/clients\/dashboard\//,
+  uplot: /^src\/clients\/dashboard\//,
 }
 
 /** Browser code may import these rooms: they need no Node module. */
-const forBrowsers = ['streams/text']
+const forBrowsers = ['streams/text', 'streams/targets', 'src/ground/answers']
 
 /** The only Node modules without side effects. Buffer is also available without an import. */
 const pureNodeModules = ['node:buffer']
@@ -83,7 +69,7 @@ const pureNodeModules = ['node:buffer']
 const impure =
   /\bDate\.now\b|\bnew Date\(\s*\)|\bMath\.random\b|\brandomUUID\b|\bprocess\.\w+|\bperformance\.\w+|\bset(Timeout|Interval|Immediate)\b|\bqueueMicrotask\b|\bfetch\(|\bconsole\.\w+|\bimport\.meta\b|\bglobalThis\b/
 /** Doers read time from their Clock only, so that tests can control it. */
-const clockBound = /^src\/(scheduler|executor|retrier|intake|history|api|client|operations|pauses)\//
+const clockBound = /^src\/(scheduler|worker|server|clients\/client|log\/pauses)\//
 const wallClock = /\bDate\.now\b|\bnew Date\(\s*\)/
 
 /** One statement of a face. */
@@ -94,6 +80,15 @@ export function brokenArrows(files: readonly HouseFile[]): string[] {
   const rooms = roomsOf(files)
   const arrows = files.flatMap((file) => importsOf(file).map((target) => ({ path: file.path, target })))
   return [...arrows.flatMap(({ path, target }) => broken(path, target, rooms) ?? []), ...roomCycles(files)]
+}
+
+/** Arrows between parts of src that its files have, as `scheduler → ground`. */
+export function arrowsOfParts(files: readonly HouseFile[]): string[] {
+  const arrows = files.flatMap((file) => importsOf(file).map((target) => [partOf(file.path), partOf(target), file.path, target]))
+  const between = arrows.filter(
+    ([from, to, path, target]) => from !== to && /^src\//.test(path ?? '') && /^src\//.test(target ?? ''),
+  )
+  return [...new Set(between.map(([from, to]) => `${from} → ${to}`))].sort()
 }
 
 /** Folders with a face. */
@@ -109,7 +104,7 @@ function broken(path: string, target: string, rooms: ReadonlySet<string>): strin
   if (sole !== undefined && !sole.test(path)) return `${arrow}: only ${sole.source} may`
   if (path.startsWith('streams/') && target.startsWith('node:') && !pureNodeModules.includes(target))
     return `${arrow}: streams touch nothing outside`
-  if (path.startsWith('src/dashboard/') && target.startsWith('node:')) return `${arrow}: the dashboard runs in a browser`
+  if (path.startsWith('src/clients/dashboard/') && target.startsWith('node:')) return `${arrow}: the dashboard runs in a browser`
   if (!isProjectFile(target)) return undefined
   return brokenBetween(path, target, arrow) ?? (/\.tsx?$/.test(target) ? behindFace(path, target, arrow, rooms) : undefined)
 }
@@ -119,12 +114,16 @@ function brokenBetween(path: string, target: string, arrow: string): string | un
   if (!isProgram(target)) return `${arrow}: the program does not know its ${to}`
   if (from === 'schemas') return to === 'schemas' ? undefined : `${arrow}: schemas know nobody`
   if (from === 'streams') return to !== 'src' ? undefined : `${arrow}: streams know schemas only`
-  const [room, other] = [folderOf(path), folderOf(target)]
-  const allowed = mayImport[room]
-  if (allowed === undefined) return `${path} is in no room that test/house/arrows.ts knows`
-  if (room === 'dashboard' && to !== 'src')
+  const [part, other] = [partOf(path), partOf(target)]
+  const allowed = parts[part]
+  if (allowed === undefined) return `${path} is in no part that test/house/arrows.ts knows`
+  const [room, neighbour] = [roomOf(path), roomOf(target)]
+  if (room === 'dashboard' && neighbour !== 'dashboard')
     return forBrowsers.includes(posix.dirname(target)) ? undefined : `${arrow}: the dashboard knows the HTTP API alone`
-  return to !== 'src' || room === other || allowed.includes(other) ? undefined : `${arrow}: ${room} may not know ${other}`
+  if (to !== 'src') return undefined
+  if (part !== other) return allowed.includes(other) ? undefined : `${arrow}: ${part} may not know ${other}`
+  if (room === neighbour || isOpen(part, neighbour) || !hasRooms(part)) return undefined
+  return neighbours[`${part}/${room}`]?.includes(neighbour) ? undefined : `${arrow}: ${room} may not know ${neighbour}`
 }
 
 /** Code outside a room imports only its face, and never a room inside it. */
@@ -148,6 +147,13 @@ export function facesWithCode(files: readonly HouseFile[]): string[] {
     .map(({ path }) => path)
 }
 
+/** Statements of the ports that are more than an interface or a type: code belongs to the part that uses it, or into ground/records. */
+export function codeInPorts(files: readonly HouseFile[]): string[] {
+  const ports = files.filter(({ path }) => path.startsWith('src/ground/ports/'))
+  return ports.flatMap(({ path, text }) => placesOf(path, codeOf(text), beyondTypes))
+}
+const beyondTypes = /^(?!(?:import|export) type\b|(?:export )?(?:interface|type)\b)\w[^({=]*/
+
 /** Rooms that import each other in a cycle, each cycle once. */
 export function roomCycles(files: readonly HouseFile[]): string[] {
   const arrows = new Map<string, Set<string>>()
@@ -164,7 +170,10 @@ export function roomCycles(files: readonly HouseFile[]): string[] {
 const isProgram = (path: string): boolean => /^(src|streams|schemas)\//.test(path)
 const isProjectFile = (target: string): boolean => /^(schemas|streams|src|test|bench|docs)\//.test(target)
 const wingOf = (path: string): string | undefined => path.split('/')[0]
-const folderOf = (path: string): string => (path.split('/').length > 2 ? (path.split('/')[1] ?? '') : '')
+const partOf = (path: string): string => (path.split('/').length > 2 ? (path.split('/')[1] ?? '') : '')
+const roomOf = (path: string): string => path.split('/')[2] ?? ''
+/** Parts that are one room, with a face of their own. */
+const hasRooms = (part: string): boolean => part !== 'scheduler' && part !== 'testing'
 const packageOf = (target: string): string =>
   target
     .split('/')

@@ -42,6 +42,16 @@ export function machinePlaces(files: readonly HouseFile[], exempt: readonly RegE
     .filter((place) => !exempt.some((pattern) => pattern.test(place)))
 }
 
+/**
+ * Paths of routes that are written by hand, also in comments. They stand in the routes and the schemas of the API; calls are made of
+ * these (src/ground/answers).
+ */
+export function handWrittenRoutes(files: readonly HouseFile[]): string[] {
+  return files
+    .filter(({ path }) => path.startsWith('src/') && !/^src\/(server\/api\/(routes|schemas)|ground\/answers)\//.test(path))
+    .flatMap(({ path, text }) => placesOf(path, text, /(?<!\/internal)\/v1\/[a-z]+/))
+}
+
 /** Names of package registries: the user who installs chooses the registry. */
 export function registryPlaces(files: readonly HouseFile[]): string[] {
   return files.flatMap(({ path, text }) => placesOf(path, text, registryHost))

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import pkg from '../../package.json' with { type: 'json' }
-import { programOf } from '../../src/cli/program.ts'
-import { settingByName } from '../../src/config/settings.ts'
+import { settingByName } from '../../src/ground/config/settings.ts'
+import { programOf } from '../../src/program/cli/program.ts'
 import { definitionFromJson } from '../../streams/definitions/definition-json.ts'
 import { adrProblems, blocksOf, brokenLinks, brokenPaths, settingsIn, typedIn } from './documents.ts'
 import { filesIn, readHouseFile } from './tree.ts'
@@ -31,7 +31,7 @@ test('every command that a document names exists', () => {
 })
 
 test('every link and every named path exists', () => {
-  expect(brokenLinks(documents, exists)).toEqual([])
+  expect(brokenLinks([...documents, ...filesIn(['examples'], '.md')], exists)).toEqual([])
   expect(brokenPaths(documents, exists)).toEqual([])
 })
 
@@ -117,7 +117,7 @@ test('red: a command, a link, a path and a setting that do not exist', () => {
 
 test('red: decisions with a duplicate number, a missing part, a wrong title, and a wrong place in the index', () => {
   const whole = (number: string): string => `# ${number} A\n\n## Context\n\n## Decision\n\n## Alternatives\n\n## Consequences\n`
-  const list = '- [0003 C](0003-c.md)\n- [0001 A](0001-a.md)\n'
+  const list = '## X\n\n- [0003 C](0003-c.md)\n- [0001 A](0001-a.md)\n\n## Y\n\n- [0001 A](0001-a.md)\n'
   const files = [
     { path: 'docs/adr/0001-a.md', text: whole('0001') },
     { path: 'docs/adr/0001-b.md', text: whole('0002').replace('## Alternatives\n\n', '') },
@@ -130,6 +130,7 @@ test('red: decisions with a duplicate number, a missing part, a wrong title, and
     '0001-b.md: the index does not list it with its title',
     '2-B.md: the name is not NNNN-kebab-case.md',
     '0003-c.md: listed, but not there',
-    '0001-a.md: listed twice, or behind a later one',
+    '0001-a.md: listed twice, or behind a later one of its subject',
+    '0001-a.md: listed twice, or behind a later one of its subject',
   ])
 })

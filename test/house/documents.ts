@@ -43,7 +43,7 @@ export function settingsIn(text: string): string[] {
 
 const parts = ['Context', 'Decision', 'Alternatives', 'Consequences']
 
-/** The faults of the decision records: numbers, titles, parts, and the index. */
+/** The faults of the decision records: numbers, titles, parts, and the index by subject. */
 export function adrProblems(files: readonly HouseFile[], index: string): string[] {
   const problems: string[] = []
   const numbers = new Map<string, string>()
@@ -63,11 +63,15 @@ export function adrProblems(files: readonly HouseFile[], index: string): string[
     if (found.join() !== parts.join()) problems.push(`${name}: the parts are ${found.join(', ')}, not ${parts.join(', ')}`)
     if (!index.includes(`- [${title}](${name})`)) problems.push(`${name}: the index does not list it with its title`)
   }
-  let before = ''
-  for (const [, name = ''] of index.matchAll(/\]\((\d{4}[^)]*)\)/g)) {
-    if (name <= before) problems.push(`${name}: listed twice, or behind a later one`)
-    before = name
-    if (!files.some(({ path }) => posix.basename(path) === name)) problems.push(`${name}: listed, but not there`)
+  const listed = new Set<string>()
+  for (const subject of index.split(/^## /m)) {
+    let before = ''
+    for (const [, name = ''] of subject.matchAll(/\]\((\d{4}[^)]*)\)/g)) {
+      if (name <= before || listed.has(name)) problems.push(`${name}: listed twice, or behind a later one of its subject`)
+      before = name
+      listed.add(name)
+      if (!files.some(({ path }) => posix.basename(path) === name)) problems.push(`${name}: listed, but not there`)
+    }
   }
   return problems
 }

@@ -3,9 +3,10 @@ import { madeFiles, withLimits } from '../../docs/generate.ts'
 import { attemptErrorTypes } from '../../docs/pages/errors.ts'
 import { generate, generateSettings, generateTexts } from '../../schemas/generate.ts'
 import { jobDefinitionSchema } from '../../schemas/generated.ts'
-import { errorTable } from '../../src/errors/errors.ts'
-import { builtInHandlers } from '../../src/executor/handlers/built-in.ts'
-import { newMetrics } from '../../src/metrics/metrics.ts'
+import { systemClock } from '../../src/ground/clock/clock.ts'
+import { errorTable } from '../../src/ground/errors/errors.ts'
+import { newMetrics } from '../../src/ground/metrics/metrics.ts'
+import { builtInHandlers } from '../../src/worker/executor/handlers/built-in.ts'
 import { filesIn, type HouseFile, readHouseFile, withoutComments } from './tree.ts'
 
 const program = filesIn(['src', 'streams'])
@@ -20,7 +21,7 @@ function firstColumn(text: string, head: string): string[] {
 /** Error types that the program itself writes into attempts. */
 function writtenErrorTypes(files: readonly HouseFile[]): string[] {
   const found = files
-    .filter(({ path }) => /^(src\/executor|streams\/runs)\//.test(path))
+    .filter(({ path }) => /^(src\/worker\/executor|streams\/runs)\//.test(path))
     .flatMap(({ text }) =>
       Array.from(
         withoutComments(text).matchAll(
@@ -49,7 +50,7 @@ const unproved = (names: readonly string[], proofs: readonly HouseFile[]): strin
 
 /** The properties of newMetrics that no code sets. */
 function unsetMetrics(names: readonly string[], files: readonly HouseFile[]): string[] {
-  const code = files.filter(({ path }) => path !== 'src/metrics/metrics.ts').map(({ text }) => withoutComments(text))
+  const code = files.filter(({ path }) => path !== 'src/ground/metrics/metrics.ts').map(({ text }) => withoutComments(text))
   return names.filter(
     (name) => !code.some((text) => new RegExp(`\\bmetrics\\??\\.${name}\\b|\\b${name}\\.(labels|set|inc|observe)\\b`).test(text)),
   )
@@ -71,7 +72,7 @@ test('every error code is documented, and no other', () => {
 })
 
 test('every error code is used', () => {
-  const code = program.filter(({ path }) => path !== 'src/errors/errors.ts').map(({ text }) => text)
+  const code = program.filter(({ path }) => path !== 'src/ground/errors/errors.ts').map(({ text }) => text)
   expect(Object.keys(errorTable).filter((name) => !code.some((text) => text.includes(`'${name}'`)))).toEqual([])
 })
 
@@ -91,9 +92,16 @@ test('every metric is measured', () => {
   expect(unsetMetrics(names, program)).toEqual([])
 })
 
-test('the README names the built-in handlers', () => {
-  const { text } = readHouseFile('README.md')
-  for (const name of Object.keys(builtInHandlers)) expect(text).toContain(`\`${name}\``)
+test('the library names the built-in handlers', () => {
+  const open = async (): Promise<never> => expect.unreachable()
+  const names = Object.keys(
+    builtInHandlers({ httpDeny: [], httpSigningKey: undefined, writer: open, prefix: '', clock: systemClock }),
+  )
+  const line = readHouseFile('docs/LIBRARY.md')
+    .text.split('\n')
+    .find((text) => text.includes('The built-in ones ('))
+  expect(names.length).toBeGreaterThan(4)
+  for (const name of names) expect(line).toContain(name)
 })
 
 test('red: a table without a row, a type that is only written, a metric that nobody sets, a field that no test uses', () => {
@@ -103,10 +111,15 @@ test('red: a table without a row, a type that is only written, a metric that nob
   }
   expect(unproved(fieldNames(schema), [{ path: 'a.test.ts', text: 'put({ outer: 1 }) // inner' }])).toEqual(['inner'])
   expect(firstColumn('x\n\n| Code | A |\n|---|---|\n| `a` | 1 |\n| `b` | 2 |\n\n| Code2 |\n| `c` |', 'Code')).toEqual(['a', 'b'])
-  const planted = { path: 'src/executor/a.ts', text: "fail(runError('NewKind', 'x'), { type: 'OtherKind' }, { type: 'FAILED' })" }
+  const planted = {
+    path: 'src/worker/executor/a.ts',
+    text: "fail(runError('NewKind', 'x'), { type: 'OtherKind' }, { type: 'FAILED' })",
+  }
   expect(writtenErrorTypes([planted])).toEqual(['NewKind', 'OtherKind'])
   const user = { path: 'src/a.ts', text: 'metrics.runs.inc() // metrics.lost.inc()' }
-  expect(unsetMetrics(['runs', 'lost'], [user, { path: 'src/metrics/metrics.ts', text: 'metrics.lost.inc()' }])).toEqual(['lost'])
+  expect(unsetMetrics(['runs', 'lost'], [user, { path: 'src/ground/metrics/metrics.ts', text: 'metrics.lost.inc()' }])).toEqual([
+    'lost',
+  ])
 })
 
 test('red: a table of limits in the README that is older than the schema', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { events, type LogEvent } from '../../src/logging/index.ts'
+import { events, type LogEvent } from '../../src/ground/logging/index.ts'
 import { entryProblems, runbookProblems, untypedLines, unusedEvents } from './log-events.ts'
 import { filesIn, type HouseFile, readHouseFile } from './tree.ts'
 
@@ -12,17 +12,17 @@ const file = (path: string, text: string): HouseFile => ({ path, text })
 
 /** Public types, and what adapts the logger of users or of a library. */
 const takePino = [
-  'src/executor/handlers/handler.ts',
-  'src/executor/report/handled-run.ts',
-  'src/library/create-worker.ts',
-  'src/logging/library-logger.ts',
-  'src/logging/logger.ts',
+  'src/worker/executor/handlers/handler.ts',
+  'src/worker/executor/report/handled-run.ts',
+  'src/clients/library/create-worker.ts',
+  'src/ground/logging/logger.ts',
+  'src/ground/logging/logger.ts',
   'src/testing/options.ts',
 ]
 
 test('each log event of the table is used, and none twice in the table', () => {
   expect(unusedEvents(names, program)).toEqual([])
-  const text = filesIn(['src/logging/events']).map((found) => found.text)
+  const text = filesIn(['src/ground/logging/events']).map((found) => found.text)
   const defined = text.flatMap((found) => Array.from(found.matchAll(/^ {2}'([\w-]+)':/gm), ([, name = '']) => name))
   expect(defined.toSorted()).toEqual(names.toSorted())
 })

@@ -1,5 +1,5 @@
 /** Rules about log events: which names the code uses, and what the table says of each. */
-import type { LogEvent } from '../../src/logging/events/index.ts'
+import type { LogEvent } from '../../src/ground/logging/events/index.ts'
 import { codeOf, type HouseFile, placesOf, withoutComments } from './tree.ts'
 
 /** Names of pino's own fields, and of the two that each line has. */
@@ -7,7 +7,7 @@ const taken = new Set(['level', 'time', 'pid', 'hostname', 'msg', 'event', 'reqI
 
 /** Names of the table that no call uses. */
 export function unusedEvents(names: readonly string[], files: readonly HouseFile[]): string[] {
-  const code = files.filter(({ path }) => !path.startsWith('src/logging/events/')).map(({ text }) => withoutComments(text))
+  const code = files.filter(({ path }) => !path.startsWith('src/ground/logging/events/')).map(({ text }) => withoutComments(text))
   return names.filter((name) => !code.some((text) => text.includes(`event: '${name}'`) || text.includes(`, '${name}')`)))
 }
 
@@ -20,7 +20,7 @@ export function untypedLines(files: readonly HouseFile[], exempt: readonly strin
   const pinoLogger = /^import (type )?\{[^}]*\bLogger\b[^}]*\} from 'pino'/
   const ownInterface = /\b(debug|info|warn|error|fatal)\((facts|line|about): object\b/
   return files
-    .filter(({ path }) => path.startsWith('src/') && !path.startsWith('src/dashboard/'))
+    .filter(({ path }) => path.startsWith('src/') && !path.startsWith('src/clients/dashboard/'))
     .flatMap(({ path, text }) => [
       ...placesOf(path, codeOf(text), direct),
       ...placesOf(path, codeOf(text), ownInterface),

@@ -2,11 +2,11 @@
 import { Kafka, logLevel } from 'kafkajs'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
-import { systemClock } from '../../src/clock/clock.ts'
-import { ForeignIntake } from '../../src/intake/intake.ts'
-import { createCodecs } from '../../src/kafka/avro/codecs.ts'
-import { newMetrics } from '../../src/metrics/metrics.ts'
-import type { Log } from '../../src/ports/log.ts'
+import { systemClock } from '../../src/ground/clock/clock.ts'
+import { newMetrics } from '../../src/ground/metrics/metrics.ts'
+import type { Log } from '../../src/ground/ports/log.ts'
+import { createCodecs } from '../../src/log/kafka/avro/codecs.ts'
+import { ForeignIntake } from '../../src/worker/intake/intake.ts'
 import { topicNames, topicPlans } from '../../streams/topics/topics.ts'
 import { brokers, makeTopics, openLog, openWriter, registryUrl, uniquePrefix, Watcher } from '../kafka/harness.ts'
 
@@ -40,7 +40,7 @@ function unreliable(log: Log): Log {
   }
 }
 
-test('each foreign record becomes one definition, in the order of its partition', { timeout: 60_000 }, async () => {
+test('each foreign record becomes one definition, in the order of its partition', async () => {
   const { schedules } = await makeTopics(['schedules'], 2)
   const prefix = uniquePrefix()
   const names = topicNames(prefix)
@@ -90,7 +90,7 @@ test('each foreign record becomes one definition, in the order of its partition'
   }
 })
 
-test('the position of the group passes the ends of transactions, which readers never get', { timeout: 60_000 }, async () => {
+test('the position of the group passes the ends of transactions, which readers never get', async () => {
   const { schedules } = await makeTopics(['schedules'], 1)
   const prefix = uniquePrefix()
   const names = topicNames(prefix)

@@ -4,10 +4,10 @@
  */
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import type { IntakeOptions } from '../../src/intake/options.ts'
-import { SourceLane } from '../../src/intake/source-lane.ts'
-import { newMetrics } from '../../src/metrics/metrics.ts'
-import type { FenceOptions, GroupReader } from '../../src/ports/log.ts'
+import { newMetrics } from '../../src/ground/metrics/metrics.ts'
+import type { FenceOptions, GroupReader } from '../../src/ground/ports/log.ts'
+import type { IntakeOptions } from '../../src/worker/intake/options.ts'
+import { SourceLane } from '../../src/worker/intake/source-lane.ts'
 import { topicNames } from '../../streams/topics/topics.ts'
 import { ManualClock, rest } from '../tools/manual-clock.ts'
 

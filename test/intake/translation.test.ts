@@ -1,9 +1,9 @@
 /** Input from a foreign record is limited before it is written: a record that the log refuses must not block later ones. */
 import { pino } from 'pino'
 import { expect, it } from 'vitest'
-import type { IntakeOptions } from '../../src/intake/options.ts'
-import { translated } from '../../src/intake/translation.ts'
-import { newMetrics } from '../../src/metrics/metrics.ts'
+import { newMetrics } from '../../src/ground/metrics/metrics.ts'
+import type { IntakeOptions } from '../../src/worker/intake/options.ts'
+import { translated } from '../../src/worker/intake/translation.ts'
 import { codecs, names } from '../model/world.ts'
 
 const metrics = newMetrics()

@@ -1,8 +1,15 @@
-/** Shared by the tests of src/kafka: the broker, topics with unique names, and readers that end with the test. */
+/** Shared by the tests of src/log/kafka: the broker, topics with unique names, and readers that end with the test. */
 import { randomUUID } from 'node:crypto'
 import { onTestFinished } from 'vitest'
-import { connectLog, type KafkaLog, type LogOptions } from '../../src/kafka/log.ts'
-import type { Batch, GroupReader, GroupReaderOptions, LogWriter, RecordIn, TransactionalWriter } from '../../src/ports/log.ts'
+import type {
+  Batch,
+  GroupReader,
+  GroupReaderOptions,
+  LogWriter,
+  RecordIn,
+  TransactionalWriter,
+} from '../../src/ground/ports/log.ts'
+import { connectLog, type KafkaLog, type LogOptions } from '../../src/log/kafka/log.ts'
 import type { TopicPlan } from '../../streams/topics/topics.ts'
 import { type KafkaProxy, type ProxyOptions, startProxy } from '../tools/tcp-proxy.ts'
 

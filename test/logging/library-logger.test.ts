@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { expect, it } from 'vitest'
-import { libraryLogger } from '../../src/logging/index.ts'
+import { libraryLogger } from '../../src/ground/logging/index.ts'
 
 function logged() {
   const lines: Record<string, unknown>[] = []

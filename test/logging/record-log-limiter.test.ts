@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { expect, it } from 'vitest'
-import { limitRecordLogs, RecordLogLimiter } from '../../src/logging/record-log-limiter.ts'
+import { limitRecordLogs, RecordLogLimiter } from '../../src/ground/logging/logger.ts'
 
 function logged() {
   const lines: Record<string, unknown>[] = []

@@ -11,13 +11,14 @@ import { afterAll, expect, it } from 'vitest'
 import { Chance } from '../../src/testing/simulation/chance.ts'
 import { stateKey } from '../../streams/state/keys.ts'
 import { partitionOf } from '../../streams/topics/topics.ts'
+import { usually } from '../setup/long.ts'
 import { SchedulerDriver } from '../tools/scheduler-driver.ts'
 import { Operations } from './cluster/operations.ts'
 import { act, compact, ids, ofCommands, ofJobs, report, statesOf } from './copies/acts.ts'
 import { type Copy, carried, copied, fenced, released } from './copies/copying.ts'
 import { codecs, leadMs, names } from './world.ts'
 
-const copies = Number(process.env.DUELOG_MODEL_COPIES ?? 60)
+const copies = Number(process.env.DUELOG_MODEL_COPIES ?? usually(60, 1_000))
 const firstSeed = Number(process.env.DUELOG_MODEL_FIRST_SEED ?? 1)
 const folder = await mkdtemp(join(tmpdir(), 'duelog-copies-'))
 afterAll(() => rm(folder, { recursive: true, force: true }))
@@ -134,7 +135,9 @@ async function history(seed: number): Promise<{ original: object; copy: object }
   return { original: told(original), copy: told(copy.system) }
 }
 
-it(`a copy decides what the original would have decided, in ${copies} histories from seed ${firstSeed} on`, async () => {
+it(`a copy decides what the original would have decided, in ${copies} histories from seed ${firstSeed} on`, {
+  timeout: 180_000 + copies * 3_000,
+}, async () => {
   const red: number[] = []
   const first: { original?: object; copy?: object } = {}
   for (let seed = firstSeed; seed < firstSeed + copies; seed++) {

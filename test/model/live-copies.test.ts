@@ -11,12 +11,13 @@ import { afterAll, expect, it } from 'vitest'
 import { Chance } from '../../src/testing/simulation/chance.ts'
 import { onlyOverHeaders } from '../../streams/state/condition.ts'
 import { partitionOf } from '../../streams/topics/topics.ts'
+import { usually } from '../setup/long.ts'
 import { SchedulerDriver } from '../tools/scheduler-driver.ts'
 import { compact, report, statesOf } from './copies/acts.ts'
 import { copied } from './copies/copying.ts'
 import { codecs, names } from './world.ts'
 
-const copies = Number(process.env.DUELOG_MODEL_COPIES ?? 30)
+const copies = Number(process.env.DUELOG_MODEL_COPIES ?? usually(30, 500))
 const firstSeed = Number(process.env.DUELOG_MODEL_FIRST_SEED ?? 1)
 const folder = await mkdtemp(join(tmpdir(), 'duelog-live-'))
 afterAll(() => rm(folder, { recursive: true, force: true }))
@@ -107,7 +108,9 @@ async function ended(driver: SchedulerDriver): Promise<Record<string, number>> {
   return Object.fromEntries(all.map(([id, { runNo }]) => [id, runNo]))
 }
 
-it(`a copy of a running system has each run once, in ${copies} histories from seed ${firstSeed} on`, async () => {
+it(`a copy of a running system has each run once, in ${copies} histories from seed ${firstSeed} on`, {
+  timeout: 180_000 + copies * 3_000,
+}, async () => {
   const had = { written: 0, killed: 0 }
   for (let seed = firstSeed; seed < firstSeed + copies; seed++) {
     const chance = new Chance(seed)

@@ -1,7 +1,7 @@
 /** How owners treat runs that are pinned to one worker, and which heartbeats they keep. */
 import { expect, it } from 'vitest'
 import type { Execution, JobDefinitionInput, WorkerControl } from '../../schemas/generated.ts'
-import { Leases } from '../../src/scheduler/activity/leases.ts'
+import { Leases } from '../../src/scheduler/activity/activity.ts'
 import { codecs, names, World } from './world.ts'
 
 const job = (more: Partial<JobDefinitionInput> = {}): JobDefinitionInput => ({

@@ -24,22 +24,16 @@ import {
   pauseSchema,
   workerControlSchema,
 } from '../../schemas/generated.ts'
-import type { Clock } from '../../src/clock/clock.ts'
-import { Semaphore } from '../../src/concurrency/semaphore.ts'
-import { avroType } from '../../src/kafka/avro/avro-type.ts'
-import { AvroCodec } from '../../src/kafka/avro/codec.ts'
-import { newMetrics } from '../../src/metrics/metrics.ts'
-import type { Codec, RecordIn, RecordOut } from '../../src/ports/log.ts'
-import type { Heartbeat } from '../../src/ports/owner-queries.ts'
-import type { TargetTopics } from '../../src/ports/target-topics.ts'
-import { ActiveRuns } from '../../src/scheduler/activity/active-runs.ts'
-import { JobWaits } from '../../src/scheduler/activity/job-waits.ts'
-import { Leases } from '../../src/scheduler/activity/leases.ts'
-import { StandingJobs } from '../../src/scheduler/activity/standing-jobs.ts'
-import { WorkerWatch } from '../../src/scheduler/activity/worker-activity.ts'
-import { AnnouncedChanges } from '../../src/scheduler/commit/announced-changes.ts'
-import { BulkChanges } from '../../src/scheduler/commit/bulk-changes.ts'
+import type { Clock } from '../../src/ground/clock/clock.ts'
+import { Semaphore } from '../../src/ground/concurrency/semaphore.ts'
+import { newMetrics } from '../../src/ground/metrics/metrics.ts'
+import type { Codec, RecordIn, RecordOut, TargetTopics } from '../../src/ground/ports/log.ts'
+import type { Heartbeat } from '../../src/ground/ports/owner-queries.ts'
+import { avroType } from '../../src/log/kafka/avro/avro-type.ts'
+import { AvroCodec } from '../../src/log/kafka/avro/codec.ts'
+import { Activity, JobWaits, Leases, WorkerWatch } from '../../src/scheduler/activity/activity.ts'
 import type { CommitContext } from '../../src/scheduler/commit/commit-context.ts'
+import { LocalStore } from '../../src/scheduler/commit/commit-context.ts'
 import { batchRecordsMax, runCommitCycle } from '../../src/scheduler/commit/commit-cycle.ts'
 import { FailureIsolation } from '../../src/scheduler/commit/failure-isolation.ts'
 import { TimerSource } from '../../src/scheduler/commit/timer-source.ts'
@@ -48,12 +42,14 @@ import { InputDecoder } from '../../src/scheduler/input/input-decoder.ts'
 import { type AppliedOffsets, LogPositions } from '../../src/scheduler/input/log-positions.ts'
 import { AdmissionQueue } from '../../src/scheduler/limits/admission-queue.ts'
 import type { SchedulerCodecs, Shared } from '../../src/scheduler/options/options.ts'
-import { type ChangelogState, emptyChangelogState } from '../../src/scheduler/state/changelog.ts'
-import { checkpointOp, positionKey, readCheckpoint } from '../../src/scheduler/state/checkpoint.ts'
-import { changelogOps } from '../../src/scheduler/state/derived-entries.ts'
-import { HeavyJobs } from '../../src/scheduler/state/heavy-jobs.ts'
-import { putRetainedDefinitions } from '../../src/scheduler/state/retained-definitions.ts'
-import { TimeIndex } from '../../src/scheduler/timers/time-index.ts'
+import {
+  type ChangelogState,
+  checkpointOp,
+  emptyChangelogState,
+  positionKey,
+  readCheckpoint,
+} from '../../src/scheduler/state/checkpoint.ts'
+import { changelogOps, putRetainedDefinitions } from '../../src/scheduler/state/stored-entries.ts'
 import { replyHeaders } from '../../streams/jobs/receipt.ts'
 import type { AttemptId } from '../../streams/state/job.ts'
 import { type TopicNames, topicNames } from '../../streams/topics/topics.ts'
@@ -287,36 +283,32 @@ class Owner {
     this.#read = { jobs: applied.jobs, commands: applied.commands, events: applied.events }
     const { store } = world
     const crashing = { ...store, apply: async (ops: Parameters<typeof store.apply>[0]) => this.#apply(ops) }
-    const index = new TimeIndex(crashing)
-    const heavyJobs = new HeavyJobs()
-    this.#taker = new TimerSource(index, crashing, this.#shared, heavyJobs)
+    const local = new LocalStore(0, this.#shared, crashing)
+    local.zones.taken(null)
+    local.claimOffset = 0
+    this.#taker = new TimerSource(local.index, crashing, this.#shared, local.heavyJobs)
     // Here there are no records that readers do not see.
     const reader = { isOpen: () => false, next: () => 0, reach: () => 0, end: () => 0 }
     this.#context = {
       shared: this.#shared,
       partition: 0,
-      claimOffset: 0,
       savedAtMs: world.now,
-      store: crashing,
-      index,
-      inputBuffer: this.#inputBuffer,
-      leases: this.#leases,
-      workers,
-      activeRuns: new ActiveRuns(),
-      standing: new StandingJobs(),
-      jobWaits: new JobWaits(),
+      local,
+      activity: new Activity({ leases: this.#leases, workers, jobWaits: new JobWaits() }),
+      input: {
+        buffer: this.#inputBuffer,
+        positions: new LogPositions(reader, () => false, applied, logged),
+        // All reports are applied before any timer.
+        reports: { readUntil: Number.POSITIVE_INFINITY, room: 0 },
+      },
       admissionQueue: new AdmissionQueue(codecs),
-      heavyJobs,
       failureIsolation: new FailureIsolation(batchRecordsMax),
-      bulk: new BulkChanges(this.#shared.clock, new AnnouncedChanges(this.#shared.clock), () => {}),
+      hooks: [],
       writer: { commit: (records) => this.#commit(records), close: async () => {} },
       resources: {
         nonTransactionalWriter: { write: (records) => this.#write(records), close: async () => {} },
         commits: new Semaphore(1),
       },
-      // All reports are applied before any timer.
-      reports: { readUntil: Number.POSITIVE_INFINITY, room: 0 },
-      positions: new LogPositions(reader, () => false, applied, logged),
     }
   }
 
@@ -328,7 +320,8 @@ class Owner {
     const ops = await changelogOps(codecs, changelog)
     const state = world.log(names.state).length
     const jobs = local?.jobsOffset ?? 0
-    ops.push(checkpointOp({ clusterId: 'model', jobsOffset: jobs, stateOffset: state, claimOffset: 0, savedAtMs: world.now }))
+    const place = { clusterId: 'model', prefix: '', jobsOffset: jobs, stateOffset: state, claimOffset: 0 }
+    ops.push(checkpointOp({ ...place, savedAtMs: world.now, zoneRules: '' }))
     await store.apply(ops)
     const [value] = await store.get([positionKey])
     const position = value ? (await codecs.state.decode(value)).position : null
@@ -352,7 +345,7 @@ class Owner {
     await this.#drain()
     for (let turns = 0; ; turns++) {
       if (turns > turnsMax) throw new Error(`The owner is still busy after ${turns} turns at one instant.`)
-      const timers = await this.#taker.take(this.#world.now, false, this.#context.positions.logged.aheadUntil)
+      const timers = await this.#taker.take(this.#world.now, false, this.#context.input.positions.logged.aheadUntil)
       const { appliedCount, committed, deferred } = await runCommitCycle(this.#context, timers, {
         onTimerScheduled: (timer) => this.#taker.scheduled(timer),
       })

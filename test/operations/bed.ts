@@ -1,12 +1,11 @@
 /** An operation against an owner in memory: its log, its clock, and what the owner was asked. */
 import { pino } from 'pino'
 import type { JobCommand, OperationRecord, OperationRequest } from '../../schemas/generated.ts'
-import { DuelogError } from '../../src/errors/errors.ts'
-import { createOperations } from '../../src/operations/operations.ts'
-import type { AskedOwner } from '../../src/operations/options.ts'
-import type { Target, TargetQuery } from '../../src/ports/change-targets.ts'
-import type { Codec, RecordOut } from '../../src/ports/log.ts'
-import type { Operation } from '../../src/ports/operations.ts'
+import { DuelogError } from '../../src/ground/errors/errors.ts'
+import type { Codec, RecordOut } from '../../src/ground/ports/log.ts'
+import type { Announced, Operation, Target, TargetQuery } from '../../src/ground/ports/operations.ts'
+import { createOperations } from '../../src/server/operations/operations.ts'
+import type { AskedOwner } from '../../src/server/operations/options.ts'
 import { topicNames } from '../../streams/topics/topics.ts'
 import { LoopbackLog } from '../tools/loopback-log.ts'
 import { ManualClock, rest, VirtualTime } from '../tools/manual-clock.ts'
@@ -32,6 +31,8 @@ const nothing = {
   payloadIsJson: false,
 }
 export const pauseAll: OperationRequest = { action: 'PAUSE', ...nothing, actor: 'anna' }
+/** By commands, page by page. */
+export const pauseListed: OperationRequest = { ...pauseAll, jobIds: ['a', 'b', 'c', 'd', 'e'] }
 export const limits = {
   ...{
     operationsActiveMax: 2,
@@ -65,12 +66,12 @@ export class Bed {
       const next = page.length < found.length ? page.at(-1)?.id : undefined
       return { targets: countOnly ? [] : page, count, cutOff, ...(next !== undefined && { next }) }
     },
-    // As an owner of an earlier version, which changes nothing itself.
-    change: async () => {
-      throw new DuelogError('not-found', 'There is no such route.')
-    },
-    announce: async () => {
-      throw new DuelogError('not-found', 'There is no such route.')
+    change: async () => ({ changed: this.targets.length, refused: [] }),
+    announce: async (_partition, { waitMs }, asker) => {
+      const { promise, resolve, reject } = Promise.withResolvers<Announced>()
+      asker?.signal?.addEventListener('abort', () => reject(asker.signal?.reason))
+      if (waitMs === 0) resolve({ cutOff: { jobsOffset: 7, at: 5 }, isActive: true, ahead: 0 })
+      return promise
     },
     applied: async () => true,
     why: async () => ({ status: 'ACTIVE', reasons: [] }),

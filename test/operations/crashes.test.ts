@@ -1,6 +1,6 @@
 /** kill -9 of the process that carries out an operation: another one goes on, and nothing is done twice or left out. */
 import { expect, test, vi } from 'vitest'
-import type { Operation } from '../../src/answers/answers.ts'
+import type { Operation } from '../../src/ground/answers/answers.ts'
 import { DuelogProcess } from '../tools/duelog-process.ts'
 import { ask, counted, define, ended, idsOf, openSystem, operate, patience } from './harness.ts'
 

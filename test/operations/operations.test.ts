@@ -1,7 +1,7 @@
 /** Operations on a whole system: many jobs and dead runs are changed by one request. */
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { createClient } from '../../src/library/index.ts'
-import type { System } from '../../src/system/system.ts'
+import { createClient } from '../../src/clients/library/index.ts'
+import type { System } from '../../src/program/system/system.ts'
 import { ask, counted, define, far, idsOf, openSystem, operate, patience } from './harness.ts'
 
 const { start, calls } = await openSystem()

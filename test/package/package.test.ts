@@ -128,7 +128,7 @@ describe('the package', () => {
 
   it('gives a program that runs as a whole, with processes of its own', async () => {
     const place = await project('whole', everything)
-    const program = join(place, 'node_modules/duelog', 'dist/src/cli/duelog.js')
+    const program = join(place, 'node_modules/duelog', 'dist/src/program/cli/duelog.js')
     expect(execFileSync(process.execPath, [program, '--version'], { encoding: 'utf8' })).toBe(`${pkg.version}\n`)
     const settings = {
       KAFKA_BROKERS: process.env.DUELOG_TEST_BROKERS ?? '',
@@ -245,13 +245,18 @@ describe('the package of the client', () => {
     expect(said.split('\n').filter((line) => !line.startsWith('{'))).toEqual(['true unsafe-topic', 'unsafe-topic', ''])
   })
 
-  it('gives tests in virtual time, without a broker, the store or the server', async () => {
-    const place = await project(
-      'light-testing',
-      [...clientNeeds, '@opentelemetry/api', 'pino', 'prom-client'],
-      clientTarball,
-      'duelog-client',
+  it('gives tests in virtual time, without a broker and the store, with two packages that programs do not need', async () => {
+    const needed = [...clientNeeds, '@opentelemetry/api', 'pino', 'prom-client']
+    const bare = await project('light-bare', needed, clientTarball, 'duelog-client')
+    const refused = `
+      import { fakeRun, testSystem } from 'duelog-client/testing'
+      const error = await testSystem({ handlers: {} }).get('a').catch((thrown) => thrown)
+      console.log(fakeRun('Bob').payload, error.code, error.message.includes('npm install --save-dev fastify ajv'))`
+    await writeFile(join(bare, 'program.mjs'), refused)
+    expect(execFileSync(process.execPath, [join(bare, 'program.mjs')], { encoding: 'utf8', env: duelogEnvironment() })).toBe(
+      'Bob bad-config true\n',
     )
+    const place = await project('light-testing', [...needed, 'fastify', 'ajv'], clientTarball, 'duelog-client')
     const program = `
       import { fakeRun, testSystem } from 'duelog-client/testing'
       const duelog = testSystem({ handlers: { greet: ({ payload }) => 'hello ' + payload } })

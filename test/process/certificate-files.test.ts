@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { certificatesFrom } from '../../src/process/certificate-files.ts'
+import { certificatesFrom } from '../../src/ground/process/secret-files.ts'
 import { newAuthority } from '../tools/certificates.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'duelog-certificate-files-'))

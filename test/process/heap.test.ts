@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { collectGarbage } from '../../src/process/heap.ts'
+import { collectGarbage } from '../../src/ground/process/heap.ts'
 
 it('collects what nobody holds, and keeps no function for it', async () => {
   const held = new WeakRef({})

@@ -3,9 +3,9 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, write
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { keepPrivate } from '../../src/process/private-folder.ts'
-import { rocksStores } from '../../src/store/rocks-store.ts'
-import { warnOfOpenDoors, warnOfOwnRegistry } from '../../src/system/embedded.ts'
+import { keepPrivate } from '../../src/ground/process/private-folder.ts'
+import { rocksStores } from '../../src/log/store/rocks-store.ts'
+import { warnOfOpenDoors, warnOfOwnRegistry } from '../../src/program/system/embedded.ts'
 
 function folder(): string {
   const made = mkdtempSync(join(tmpdir(), 'duelog-private-'))

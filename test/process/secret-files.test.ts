@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
-import { secretOfFile } from '../../src/process/secret-files.ts'
+import { secretOfFile } from '../../src/ground/process/secret-files.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'duelog-secret-files-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -42,7 +42,7 @@ describe('the file of a secret', () => {
   })
 
   test('may be the output of a command, as <(…) of a shell gives it', () => {
-    const read = `import { secretOfFile } from '${new URL('../../src/process/secret-files.ts', import.meta.url)}'
+    const read = `import { secretOfFile } from '${new URL('../../src/ground/process/secret-files.ts', import.meta.url)}'
       process.stdout.write(secretOfFile(process.argv[1]))`
     const script = '"$0" --input-type=module -e "$1" <(sleep 0.2; echo hidden)'
     expect(execFileSync('bash', ['-c', script, process.execPath, read], { encoding: 'utf8' })).toBe('hidden')

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { expect, it, onTestFinished } from 'vitest'
-import { readyMsMax, type SupervisedPlan, supervise } from '../../src/process/supervised-process.ts'
+import { readyMsMax, type SupervisedPlan, supervise } from '../../src/ground/process/supervised-process.ts'
 import { ManualClock } from '../tools/manual-clock.ts'
 
 /** A supervised shell script, and how it ended each time. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { unreachable } from '../../src/remote/api-client.ts'
+import { unreachable } from '../../src/clients/remote/api-client.ts'
 
 const address = { url: 'http://127.0.0.1:8080', givenBy: '--url', token: undefined }
 

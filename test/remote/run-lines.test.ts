@@ -1,7 +1,7 @@
 /** How a client asks for the lines of a run: at once while there are more, after a second while it waits for them. */
 import { expect, it } from 'vitest'
-import type { RunLogPage } from '../../src/answers/index.ts'
-import { followPauseMs, runLinePages } from '../../src/remote/run-lines.ts'
+import { followPauseMs, runLinePages } from '../../src/clients/remote/run-lines.ts'
+import type { RunLogPage } from '../../src/ground/answers/index.ts'
 import { ManualClock, rest, VirtualTime } from '../tools/manual-clock.ts'
 
 type Page = Pick<RunLogPage, 'cursor' | 'caughtUp'>
@@ -10,16 +10,15 @@ function reading(pages: Page[], follow: boolean) {
   const time = new VirtualTime()
   const clock = new ManualClock(time)
   const closing = new AbortController()
-  const asked: { cursor: unknown; limit: unknown; atMs: number }[] = []
+  const asked: { cursor: string | undefined; atMs: number }[] = []
   const beganMs = clock.nowMs()
-  const read = async ({ cursor, limit }: Record<string, unknown> = {}): Promise<RunLogPage> => {
-    asked.push({ cursor, limit, atMs: clock.nowMs() - beganMs })
+  const read = async (cursor: string | undefined): Promise<RunLogPage> => {
+    asked.push({ cursor, atMs: clock.nowMs() - beganMs })
     return { lines: [], unreadable: 0, ...(pages.shift() as Page) }
   }
   const cursors: (string | null)[] = []
   const done = (async () => {
-    for await (const page of runLinePages(read, { limit: 7 }, { follow, clock, signal: closing.signal }))
-      cursors.push(page.cursor)
+    for await (const page of runLinePages(read, { follow, clock, signal: closing.signal })) cursors.push(page.cursor)
   })()
   return { time, clock, closing, asked, cursors, done }
 }
@@ -34,7 +33,7 @@ it('asks at once with the cursor until all that has arrived is read', async () =
     false,
   )
   await done
-  expect(asked).toEqual([undefined, 'a', 'b'].map((cursor) => ({ cursor, limit: 7, atMs: 0 })))
+  expect(asked).toEqual([undefined, 'a', 'b'].map((cursor) => ({ cursor, atMs: 0 })))
   expect(cursors).toEqual(['a', 'b', 'c'])
 })
 

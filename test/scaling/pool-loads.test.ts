@@ -1,6 +1,6 @@
 /** The load of pools, from a log with the positions of a group and from owners, without brokers. */
 import { expect, it } from 'vitest'
-import { PoolLoads } from '../../src/scaling/index.ts'
+import { PoolLoads } from '../../src/server/scaling/index.ts'
 import { topicNames } from '../../streams/topics/index.ts'
 
 const names = topicNames('t.')
@@ -55,7 +55,7 @@ function place(more: Partial<ConstructorParameters<typeof PoolLoads>[0]> = {}) {
 const usual = names.executions('mail', 'NORMAL')
 const ahead = names.executions('mail', 'NORMAL', true)
 
-it('the backlog is what is not done of the usual lanes, and its age is known from earlier ends', async () => {
+it('the backlog is what is not done of the usual topics, and its age is known from earlier ends', async () => {
   const { ends, done, after } = place()
   ends.set(usual, [10, 5])
   done.set(usual, [10, 5])
@@ -119,7 +119,7 @@ it('says once how many of more than 1,000 pools are left out', async () => {
 })
 
 /** As a worker commits it, written by hand. The clock of these tests begins at 0. */
-const tells = (more: object) => JSON.stringify({ reach: 0, waiting: 0, untracked: 0, sharing: 0, until: 20_000, ...more })
+const tells = (more: object) => JSON.stringify({ reach: 0, waiting: 0, sharing: 0, until: 20_000, ...more })
 
 it('what a worker tells to gather, or to work at, is no backlog; what it tells to wait, and what it has not taken, is', async () => {
   const { ends, done, told, after } = place({ forecast: async () => new Map() })
@@ -132,7 +132,7 @@ it('what a worker tells to gather, or to work at, is no backlog; what it tells t
   expect(await after(2_000)).toMatchObject({ backlog: 40 })
   told.set(usual, tells({ reach: 600 }))
   expect(await after(2_000)).toMatchObject({ backlog: 0, lateMs: 0 })
-  // Also in the lanes of runs that were dispatched ahead of their time.
+  // Also in the topics of runs that were dispatched ahead of their time.
   ends.set(ahead, [100, 0])
   done.set(ahead, [0, 0])
   expect(await after(2_000)).toMatchObject({ forecast: 100 })
@@ -175,7 +175,7 @@ it('what is told is not believed for long, nor without a worker, nor from anothe
   expect((await after(20_000))?.backlog).toBe(600)
 })
 
-it('runs of one batch have one slot, and untracked ones have one that owners do not know', async () => {
+it('runs of one batch have one slot', async () => {
   const { ends, done, told, members, after } = place({
     forecast: async () => new Map(),
     runs: async () => [[{ pool: 'mail', running: 602 } as never]],
@@ -183,8 +183,8 @@ it('runs of one batch have one slot, and untracked ones have one that owners do 
   members.push({ memberId: 'n', instance: 'i', userData: { concurrency: 5 }, assigned: [] })
   ends.set(usual, [602, 0])
   done.set(usual, [602, 0])
-  told.set(usual, tells({ reach: 602, untracked: 2, sharing: 599 }))
-  expect(await after(2_000)).toMatchObject({ running: 5, wanted: 1 })
+  told.set(usual, tells({ reach: 602, sharing: 599 }))
+  expect(await after(2_000)).toMatchObject({ running: 3, wanted: 1 })
   // A worker that has just begun others does not tell of them yet.
   told.set(usual, tells({ reach: 602, sharing: 9_000 }))
   expect(await after(2_000)).toMatchObject({ running: 0 })

@@ -2,8 +2,8 @@
  * A pool on one or more machines, second by second: runs come due, wait for a slot and are at work. Measurement, decision and scaler are
  * the real ones. The model knows nothing of their formula: it knows queues, slots, processes that need time to start, and a group.
  */
-import { ProcessScaler } from '../../src/scaling/index.ts'
-import { PoolLoads } from '../../src/scaling/pool-loads.ts'
+import { ProcessScaler } from '../../src/server/scaling/index.ts'
+import { PoolLoads } from '../../src/server/scaling/pool-loads.ts'
 import { topicNames } from '../../streams/topics/index.ts'
 import { ManualClock, VirtualTime } from '../tools/manual-clock.ts'
 
@@ -230,7 +230,7 @@ export class Pool {
     // Its worker hangs.
     if (isStuck?.(this.second) === true) return
     const isOpen = this.#gathering !== undefined && this.nowMs < this.#gathering.sinceMs + (gatherMs ?? 0)
-    const told = { reach: this.#came, waiting: isOpen ? 0 : this.#queue.length, untracked: 0, sharing: this.#shared }
+    const told = { reach: this.#came, waiting: isOpen ? 0 : this.#queue.length, sharing: this.#shared }
     const metadata = JSON.stringify({ ...told, until: this.nowMs + 15_000 })
     const tells = this.plan.isSilent !== true && (isOpen || this.#shared > 0)
     this.#committed = { partition: 0, offset: this.#came - this.#queue.length, ...(tells ? { metadata } : {}) }

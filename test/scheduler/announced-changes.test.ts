@@ -1,8 +1,8 @@
 /** Operations of which an owner knows: they hold for all their jobs at once, each job takes them once, and later operations stay. */
 import { expect, test } from 'vitest'
 import type { JobDefinitionInput } from '../../schemas/generated.ts'
-import type { AnnounceQuery, ChangeQuery, Changes } from '../../src/ports/change-targets.ts'
-import { AnnouncedChange } from '../../src/scheduler/commit/announced-changes.ts'
+import type { AnnounceQuery, ChangeQuery, Changes } from '../../src/ground/ports/operations.ts'
+import { AnnouncedChange } from '../../src/scheduler/bulk/announced-changes.ts'
 import type { Disk, Process } from '../model/cluster/process.ts'
 import { SchedulerDriver } from '../tools/scheduler-driver.ts'
 

@@ -15,8 +15,8 @@ async function busy(...names: string[]): Promise<{ driver: SchedulerDriver; proc
     processes.push(driver.boot(name))
     await driver.settle()
   }
-  // No worker reports. Runs that are not tracked fill up no job.
-  const tick = { schedule: { everyMs: 5_000 }, target: { handler: 'x' }, trackRuns: false }
+  // No worker reports. Runs that expire soon fill up no job.
+  const tick = { schedule: { everyMs: 5_000 }, target: { handler: 'x' }, startDeadlineMs: 1_000 }
   for (let job = 0; job < 4; job++) driver.define(`tick-${job}`, tick)
   await driver.advance(5_000, 1_000)
   expect(processes.map((process) => owned(process).length)).toEqual(processes.map(() => partitions / processes.length))

@@ -1,7 +1,7 @@
 /** Changes of many jobs that an owner makes itself: slice by slice beside its timers, and each once, whatever is repeated. */
 import { expect, test } from 'vitest'
 import type { JobDefinitionInput } from '../../schemas/generated.ts'
-import type { ChangeQuery, Changes } from '../../src/ports/change-targets.ts'
+import type { ChangeQuery, Changes } from '../../src/ground/ports/operations.ts'
 import type { Disk, Process } from '../model/cluster/process.ts'
 import { jobsOf } from '../model/cluster/settled.ts'
 import type { MemoryStore } from '../tools/memory-store.ts'

@@ -3,7 +3,7 @@
  * right again.
  */
 import { describe, expect, it, vi } from 'vitest'
-import { WakeSignal } from '../../src/concurrency/wake-signal.ts'
+import { WakeSignal } from '../../src/ground/concurrency/waits.ts'
 import { PartitionContext } from '../../src/scheduler/partition/partition-context.ts'
 import type { Process } from '../model/cluster/process.ts'
 import { beginMs, SchedulerDriver } from '../tools/scheduler-driver.ts'
@@ -198,7 +198,7 @@ it('says why nothing fires while the clock is not trusted: which owner, by how m
     expect.objectContaining({ code: 'scheduled' }),
   ])
   // A standby is read when the owner is unreachable. The clock of that process says nothing about the owner.
-  expect((await owner.scheduler.queries.copies.why(0, 'minutely'))?.reasons).toHaveLength(1)
+  expect((await owner.scheduler.queries.standbyReads.why(0, 'minutely'))?.reasons).toHaveLength(1)
   owner.machine.clock.skewMs = 0
   await driver.advance(10_000, 500)
   expect(await why()).toEqual(['scheduled'])

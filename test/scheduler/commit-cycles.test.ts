@@ -1,6 +1,6 @@
 /** Results of a commit cycle: exactly the timers that its jobs need, and no half-done work. */
 import { expect, test } from 'vitest'
-import { DuelogError } from '../../src/errors/errors.ts'
+import { DuelogError } from '../../src/ground/errors/errors.ts'
 import { prefix, timerOfKey } from '../../streams/state/keys.ts'
 import type { Process } from '../model/cluster/process.ts'
 import { names } from '../model/world.ts'

@@ -3,7 +3,7 @@
  * with an unknown age.
  */
 import { expect, test } from 'vitest'
-import { createOwnerDirectory } from '../../src/api/owners/owner-directory.ts'
+import { createOwnerDirectory } from '../../src/server/peers/owner-directory.ts'
 import { sessionMs } from '../../src/testing/simulation/member.ts'
 import type { Process } from '../model/cluster/process.ts'
 import { names } from '../model/world.ts'
@@ -38,7 +38,7 @@ test.each(['is suspended', 'cannot reach the group'])(
     expect(await handlerAt(first)).toBe('old')
     expect(await askedThere(first)).toMatchObject({ stale: null })
     if (how === 'is suspended') first.machine.clock.stopped = true
-    else if (first.member !== undefined) first.member.isCutOff = true
+    else if (first.member !== undefined) first.member.isIsolated = true
     await driver.advance(sessionMs + 1_000, 500)
     const successor = driver.boot('B')
     await driver.advance(5_000, 250)

@@ -3,7 +3,7 @@
  * reaches the broker again.
  */
 import { expect, test } from 'vitest'
-import { DuelogError } from '../../src/errors/errors.ts'
+import { DuelogError } from '../../src/ground/errors/errors.ts'
 import type { Process } from '../model/cluster/process.ts'
 import { SchedulerDriver } from '../tools/scheduler-driver.ts'
 
@@ -78,7 +78,7 @@ test('a member that starts while all others are cut off takes over what they fir
   const driver = new SchedulerDriver(partitions, 'by the rule')
   const processes = ['A', 'B'].map((name) => driver.boot(name))
   await driver.advance(5_000, 250)
-  const tick = { schedule: { everyMs: 1_000 }, target: { handler: 'x' }, trackRuns: false }
+  const tick = { schedule: { everyMs: 1_000 }, target: { handler: 'x' }, startDeadlineMs: 1_000 }
   for (let index = 0; index < 40; index++) driver.define(`tick-${index}`, { ...tick, ...catchUp })
   await driver.advance(2_000, 250)
   for (const { member } of processes) member?.outOfReach(true)

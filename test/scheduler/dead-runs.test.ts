@@ -1,6 +1,6 @@
 /** Dead runs that have left the run history are found by time and error, redriven and discarded, also by the next owner. */
 import { expect, it } from 'vitest'
-import type { JobFilter } from '../../src/ports/owner-views.ts'
+import type { JobFilter } from '../../src/ground/ports/owner-views.ts'
 import { completeDefinition } from '../../streams/definitions/definition-json.ts'
 import { definitionKey, definitionValue, indexKeysOf, pristineState, stateKey } from '../../streams/state/index.ts'
 import type { Process } from '../model/cluster/process.ts'

@@ -1,6 +1,6 @@
 /** Positions that owners commit to their group, for tools that read consumer groups. No owner reads them. */
 import { expect, test } from 'vitest'
-import type { Position } from '../../src/ports/log.ts'
+import type { Position } from '../../src/ground/ports/log.ts'
 import { commitEveryMs } from '../../src/scheduler/group-positions.ts'
 import { metrics } from '../model/cluster/process.ts'
 import { codecs, names } from '../model/world.ts'

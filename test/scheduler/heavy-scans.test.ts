@@ -1,9 +1,9 @@
 /** Scans of a whole store with heavy jobs: few jobs are in memory at the same time. */
 import { expect, it } from 'vitest'
-import { newMetrics } from '../../src/metrics/metrics.ts'
-import { entriesOf } from '../../src/scheduler/partition/changelog-rewrite.ts'
+import { newMetrics } from '../../src/ground/metrics/metrics.ts'
+import { entriesOf } from '../../src/scheduler/partition/invalid-positions.ts'
 import { SearchIndex } from '../../src/scheduler/queries/search-index.ts'
-import { ZoneWalk } from '../../src/scheduler/timers/zone-walk.ts'
+import { ZoneWalk } from '../../src/scheduler/timers/zone-rules.ts'
 import { definitionKey, definitionValue, prefix, snapshotKey } from '../../streams/state/keys.ts'
 import { codecs } from '../model/world.ts'
 import { ManualClock } from '../tools/manual-clock.ts'
@@ -53,7 +53,7 @@ it('a search index is read in pieces, with definitions that came since', async (
   expect(seen.most).toBeLessThan(33 * payload.length)
 })
 
-it('a store that is logged again is read in pieces', async () => {
+it('a store whose states are logged again is read in pieces', async () => {
   const { store, seen } = watched()
   let entries = 0
   for await (const { key } of entriesOf(store, [prefix.state, prefix.snapshot])) entries += key.length > 0 ? 1 : 0

@@ -1,7 +1,7 @@
 /** A standby that follows many heavy jobs: it reads few of them at a time, even if one fetch concerns many. */
 import { expect, it } from 'vitest'
 import { exactOps } from '../../src/scheduler/partition/standby.ts'
-import { putRetainedDefinitions } from '../../src/scheduler/state/retained-definitions.ts'
+import { putRetainedDefinitions } from '../../src/scheduler/state/stored-entries.ts'
 import { definitionKey, definitionValue, prefix, retainedDefinitionKey, stateKey } from '../../streams/state/keys.ts'
 import { codecs } from '../model/world.ts'
 import { memoryStore } from '../tools/memory-store.ts'

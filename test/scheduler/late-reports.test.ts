@@ -192,8 +192,7 @@ test('while the end of execution-events is unknown, no attempt is given up and o
   driver.define('each-second', {
     schedule: { everyMs: 1_000 },
     target: { handler: 'x' },
-    trackRuns: false,
-    retry: { maxAttempts: 1 },
+    maxConcurrentRuns: 100,
   })
   await driver.advance(1_000, 100)
   for (const id of ['pay', 'slow']) driver.report(executionOf(driver, id), 'STARTED', { startedAt: driver.time.nowMs })

@@ -1,7 +1,6 @@
 /** Limits that jobs share, across a restart and each kind of takeover: the starts given under a rateLimit, and the slots held under a concurrencyKey. */
 import { describe, expect, it } from 'vitest'
 import type { Disk, Process } from '../model/cluster/process.ts'
-import { names } from '../model/world.ts'
 import { beginMs, SchedulerDriver } from '../tools/scheduler-driver.ts'
 
 const hourMs = 3_600_000
@@ -11,14 +10,6 @@ const ways = {
   'a restart with its store': async (driver: SchedulerDriver, disk: Disk) => driver.boot('B', disk),
   'a takeover without a store': async (driver: SchedulerDriver) => driver.boot('B'),
   'a takeover by a standby': async (driver: SchedulerDriver) => driver.processes[1] as Process,
-  'two takeovers: job-state is lost and logged again, then the store is lost': async (driver: SchedulerDriver, disk: Disk) => {
-    driver.log.recreate(driver.log.at(names.state, 0))
-    const keeper = driver.boot('B', disk)
-    await driver.advance(3_000, 500)
-    expect(driver.phases(keeper)).toBe('active')
-    driver.kill(keeper)
-    return driver.boot('C')
-  },
 }
 const wayNames = Object.keys(ways) as (keyof typeof ways)[]
 

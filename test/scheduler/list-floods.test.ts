@@ -3,9 +3,8 @@
  * of callers.
  */
 import { expect, it } from 'vitest'
-import { type Clock, systemClock } from '../../src/clock/clock.ts'
-import { FairSlots, slotWaitersMax } from '../../src/concurrency/fair-slots.ts'
-import { listSlots } from '../../src/concurrency/semaphore.ts'
+import { type Clock, systemClock } from '../../src/ground/clock/clock.ts'
+import { FairSlots, listSlots, slotWaitersMax } from '../../src/ground/concurrency/semaphore.ts'
 import { jobQueries } from '../../src/scheduler/queries/job-queries.ts'
 import { WholeSearches } from '../../src/scheduler/queries/whole-searches.ts'
 import { completeDefinition } from '../../streams/definitions/definition-json.ts'

@@ -1,6 +1,6 @@
 /** A one-shot that is done, deleted after its retention, and scheduled again with the same id: two occurrences, and how they differ. */
 import { expect, it } from 'vitest'
-import { executionIdOf } from '../../streams/state/run-identity.ts'
+import { executionIdOf } from '../../streams/state/job.ts'
 import { SchedulerDriver } from '../tools/scheduler-driver.ts'
 
 it('the runs of two lives of a job have identities of their own', async () => {

@@ -1,6 +1,6 @@
 /** The real scheduler when expected records never arrive, with the log in memory. */
 import { expect, it } from 'vitest'
-import { retryBackstopMs } from '../../streams/state/timers.ts'
+import { retryGuardMs } from '../../streams/state/timers.ts'
 import { names } from '../model/world.ts'
 import { SchedulerDriver } from '../tools/scheduler-driver.ts'
 
@@ -21,7 +21,7 @@ it('a retry whose record in the delay topic was lost is dispatched, also after a
   driver.kill(first)
   const second = driver.boot('B')
   await driver.settle()
-  await driver.advance(retryBackstopMs + 5_000, 5_000)
+  await driver.advance(retryGuardMs + 5_000, 5_000)
   expect(driver.state(second, 'etl')?.active).toMatchObject([{ status: 'DISPATCHED', attempt: 2 }])
   expect(driver.executions().map((execution) => execution.attempt)).toEqual([1, 2])
   // It arrives too late: the attempt is not made twice.

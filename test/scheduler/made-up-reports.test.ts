@@ -1,6 +1,6 @@
 /** Reports about runs that were never dispatched: they take no memory of an owner, and displace no other entry. */
 import { expect, test } from 'vitest'
-import { Leases } from '../../src/scheduler/activity/leases.ts'
+import { Leases } from '../../src/scheduler/activity/activity.ts'
 import { AppliedWaits, appliedWaitsMax } from '../../src/scheduler/input/applied-waits.ts'
 import { SchedulerDriver } from '../tools/scheduler-driver.ts'
 

@@ -1,7 +1,7 @@
 /** Gauges that are read when somebody reads the metrics: who fires, runs by pool, sizes of stores. */
 import { expect, test } from 'vitest'
-import { newMetrics } from '../../src/metrics/index.ts'
-import { ActiveRuns } from '../../src/scheduler/activity/index.ts'
+import { newMetrics } from '../../src/ground/metrics/index.ts'
+import { ActiveRuns } from '../../src/scheduler/activity/active-runs.ts'
 import { Assignment } from '../../src/scheduler/partition/assignment.ts'
 import { showPartitions } from '../../src/scheduler/partition-gauges.ts'
 import { ManualClock, rest } from '../tools/manual-clock.ts'
@@ -75,7 +75,7 @@ test('a store that fails, or does not answer in time, is left out', async () => 
 
 test('a partition that fires no longer shows no overdue timers and no waiting runs', async () => {
   const [metrics, clock] = [newMetrics({ ofProcess: false }), new ManualClock()]
-  const resources = { phaseChanged: () => {} }
+  const resources = { hooks: [], phaseChanged: () => {} }
   const assignment = new Assignment(3, 'owner', { clock, metrics } as never, {} as never, resources as never)
   const gauges = [metrics.timersOverdue, metrics.mailboxDepth, metrics.runsWithoutHandler, metrics.runsInPausedPools]
   const values = async (): Promise<(number | undefined)[]> =>

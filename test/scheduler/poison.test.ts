@@ -1,6 +1,6 @@
 /** Content that no record can hold: it never reaches a transaction, and the neighbors of its job fire on time. */
 import { describe, expect, it } from 'vitest'
-import { checkSizes } from '../../src/kafka/writing/request-batches.ts'
+import { checkSizes } from '../../src/log/kafka/client/produce.ts'
 import { definitionKey } from '../../streams/state/keys.ts'
 import { partitionOf } from '../../streams/topics/topics.ts'
 import { codecs, names } from '../model/world.ts'

@@ -1,10 +1,12 @@
 /** Readers of the log know a commit before the store of the owner has it: a query can wait for the owner. */
 import { expect, test, vi } from 'vitest'
-import { systemClock } from '../../src/clock/clock.ts'
+import { systemClock } from '../../src/ground/clock/clock.ts'
 import { StandingJobs } from '../../src/scheduler/activity/standing-jobs.ts'
+import { BulkOperations } from '../../src/scheduler/bulk/bulk-changes.ts'
 import type { SchedulerOptions } from '../../src/scheduler/options/options.ts'
 import type { Partition } from '../../src/scheduler/partition/partition.ts'
-import { partitionQueries } from '../../src/scheduler/queries.ts'
+import { partitionQueries } from '../../src/scheduler/partition-queries.ts'
+import { WrittenDefinitions } from '../../src/scheduler/queries/search-index.ts'
 import { createSystem } from '../api/system-in-memory.ts'
 import { SchedulerDriver } from '../tools/scheduler-driver.ts'
 
@@ -118,7 +120,8 @@ test('jobs that need attention are counted from the end of a commit cycle on: a 
   const store = { scan: async () => [] }
   const alone = <T>(task: () => T): Promise<T> => promise.then(task)
   const partition = { number: 0, phase: 'active', store, standing, alone, view: () => ({ partition: 0 }) } as unknown as Partition
-  const queries = partitionQueries(new Map([[0, partition]]), { clock: systemClock } as SchedulerOptions)
+  const hooks = { bulk: new BulkOperations(systemClock), written: new WrittenDefinitions() }
+  const queries = partitionQueries(new Map([[0, partition]]), { clock: systemClock } as SchedulerOptions, hooks)
   queries.partitions()
   for (let turn = 0; turn < 10; turn++) await Promise.resolve()
   expect(standing.isUnknown).toBe(true)

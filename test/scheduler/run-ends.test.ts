@@ -1,7 +1,7 @@
 /** Callers that wait for the end of a run hear of it when its owner has committed it, and of runs that cannot come. */
 import { afterEach, expect, test, vi } from 'vitest'
-import type { AwaitedRun, RunEnd } from '../../src/ports/owner-queries.ts'
-import { jobWaitsMax } from '../../src/scheduler/activity/job-waits.ts'
+import type { AwaitedRun, RunEnd } from '../../src/ground/ports/owner-queries.ts'
+import { jobWaitsMax } from '../../src/scheduler/activity/activity.ts'
 import type { Process } from '../model/cluster/process.ts'
 import { names } from '../model/world.ts'
 import { SchedulerDriver } from '../tools/scheduler-driver.ts'

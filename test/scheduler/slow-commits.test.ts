@@ -1,9 +1,9 @@
 /** Commit cycles that take longer than the usual lead: runs are dispatched earlier, so that they are in the log before they are due. */
 import { expect, it } from 'vitest'
-import type { Clock } from '../../src/clock/index.ts'
+import type { Clock } from '../../src/ground/clock/index.ts'
 import { TimerSource } from '../../src/scheduler/commit/timer-source.ts'
 import type { Shared } from '../../src/scheduler/options/options.ts'
-import { HeavyJobs, heavyBytesMin } from '../../src/scheduler/state/heavy-jobs.ts'
+import { HeavyJobs, heavyBytesMin } from '../../src/scheduler/state/job-loader.ts'
 import { TimeIndex } from '../../src/scheduler/timers/time-index.ts'
 import { type Timer, timerKey, timerKind } from '../../streams/state/keys.ts'
 import { leadMs } from '../model/world.ts'

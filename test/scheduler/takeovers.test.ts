@@ -114,7 +114,7 @@ test('a member that the group has removed claims nothing, however far it has res
   await driver.settle()
   expect(isHeld).toBe(true)
   if (slow.member === undefined) throw new Error('The process has not joined.')
-  slow.member.isCutOff = true
+  slow.member.isIsolated = true
   const successor = driver.boot('B')
   driver.define('j', { schedule: { everyMs: 10_000 }, target: { handler: 'x' }, overlap: 'ALLOW' })
   await driver.advance(5_000, 500)

@@ -1,7 +1,7 @@
 /** States that cannot be read, in a store or in the changelog: only their job is affected, and its neighbors continue to fire. */
 import { describe, expect, it } from 'vitest'
+import { executionIdOf } from '../../streams/state/job.ts'
 import { snapshotKey, stateKey } from '../../streams/state/keys.ts'
-import { executionIdOf } from '../../streams/state/run-identity.ts'
 import type { Process } from '../model/cluster/process.ts'
 import { codecs, names } from '../model/world.ts'
 import { SchedulerDriver } from '../tools/scheduler-driver.ts'

@@ -203,27 +203,6 @@ test('a waiting retry can be cancelled', async () => {
   expect(await duelog.jobThat('waiting', ({ active }) => active.length === 0)).toMatchObject({ lastRun: { status: 'CANCELLED' } })
 })
 
-test('trackRuns false: each occurrence runs, nothing is reported, not even a failure, and it cannot be canceled', async () => {
-  await duelog.put('cheap', { ...now, trackRuns: false })
-  await duelog.put('cheap-fails', { ...failing, trackRuns: false })
-  const [[call]] = await Promise.all([duelog.called('cheap'), duelog.called('cheap-fails')])
-  expect(call?.run.attempt).toBe(1)
-  for (const id of ['cheap', 'cheap-fails']) {
-    const job = await duelog.jobThat(id, ({ status }) => status === 'COMPLETED')
-    expect(job).toMatchObject({ succeeded: 0, failed: 0, active: [], lastRun: { status: 'DISPATCHED', runNo: 1 } })
-    expect(await duelog.ask('POST', `/v1/runs/${id}/1/cancel`)).toMatchObject({ status: 409, body: { code: 'not-tracked' } })
-  }
-  expect(await duelog.executions('cheap', 1)).toMatchObject([{ tracked: false }])
-  expect(duelog.checker.events.filter(({ jobId }) => jobId.startsWith('cheap'))).toEqual([])
-  const refused = await duelog.ask('PUT', '/v1/jobs/cheap', {
-    ...now,
-    target: { handler: 'echo' },
-    trackRuns: false,
-    overlap: 'SKIP',
-  })
-  expect(refused).toMatchObject({ status: 400, body: { code: 'bad-definition' } })
-})
-
 test('a run whose handler no worker has says so in why; workers say which handlers they have', async () => {
   const { workers } = (await duelog.ask('GET', '/v1/workers')).body as { workers: { pools: { handlers: string[] }[] }[] }
   expect(workers[0]?.pools[0]?.handlers).toEqual(expect.arrayContaining(['echo', 'hold', 'http', 'noop']))

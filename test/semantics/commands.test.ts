@@ -1,7 +1,7 @@
 /** The result of commands: carried out once, or refused with the reason. */
 import { expect, test } from 'vitest'
 import type { JobCommandInput } from '../../schemas/generated.ts'
-import { createCodecs } from '../../src/kafka/avro/codecs.ts'
+import { createCodecs } from '../../src/log/kafka/avro/codecs.ts'
 import { partitionOf, topicPlans } from '../../streams/topics/topics.ts'
 import { openWriter, registryUrl } from '../kafka/harness.ts'
 import { every, openDuelog } from './harness.ts'

@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterAll, vi } from 'vitest'
-import { readConfig } from '../../src/config/config.ts'
-import type { Handler, Run } from '../../src/library/index.ts'
-import { NonRetryableError, RetryLaterError } from '../../src/library/index.ts'
-import { startSystem } from '../../src/system/system.ts'
+import type { Handler, Run } from '../../src/clients/library/index.ts'
+import { NonRetryableError, RetryLaterError } from '../../src/clients/library/index.ts'
+import { readConfig } from '../../src/ground/config/config.ts'
+import { startSystem } from '../../src/program/system/system.ts'
 import { topicNames } from '../../streams/topics/topics.ts'
 import { brokers, registryUrl, uniquePrefix } from '../kafka/harness.ts'
 import { Checker } from '../tools/checker.ts'
@@ -57,7 +57,7 @@ export interface JobShown {
 
 type Definition = Record<string, unknown>
 const partitions = 2
-const patience = { timeout: 45_000, interval: 50 }
+const patience = { timeout: 60_000, interval: 50 }
 
 /** One Duelog for all the tests of a file. Each test uses its own job ids. */
 export async function openDuelog() {

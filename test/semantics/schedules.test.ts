@@ -4,6 +4,9 @@ import { every, openDuelog, timesOf } from './harness.ts'
 
 const duelog = await openDuelog()
 
+/** On a busy machine an occurrence may be late by more than 1 s. By itself only the latest of those runs. */
+const runsAll = { catchUp: 'ALL' }
+
 test('at: once, at that millisecond and never early', async () => {
   const time = Date.now() + 1_500
   await duelog.put('once', { schedule: { at: time }, payload: { to: 'a@example.org' } })
@@ -24,7 +27,7 @@ test('delayMs: this long after the broker appended the definition', async () => 
 
 test('everyMs: at whole intervals from the anchor, without drift', async () => {
   const anchor = Date.now() - 12_345
-  await duelog.put('steady', { schedule: { everyMs: 500, anchor } })
+  await duelog.put('steady', { schedule: { everyMs: 500, anchor }, ...runsAll })
   const times = timesOf(await duelog.executions('steady', 5))
   for (const time of times) expect((time - anchor) % 500).toBe(0)
   expect(times[4]).toBe((times[0] ?? 0) + 4 * 500)
@@ -50,7 +53,8 @@ test('cron: six fields to the second, on the wall clock of its zone', async () =
 
 test('rrule: with excluded dates, until its count is reached', async () => {
   const dtstart = Math.ceil(Date.now() / 1_000) * 1_000 + 2_000
-  await duelog.put('recurs', { schedule: { rrule: 'FREQ=SECONDLY;COUNT=4', dtstart, exdates: [dtstart + 1_000] } })
+  const schedule = { rrule: 'FREQ=SECONDLY;COUNT=4', dtstart, exdates: [dtstart + 1_000] }
+  await duelog.put('recurs', { schedule, ...runsAll })
   await duelog.jobThat('recurs', ({ status }) => status === 'COMPLETED')
   const times = timesOf(await duelog.executions('recurs', 3))
   expect(times.map((time) => time - dtstart)).toEqual([0, 2_000, 3_000])

@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import { startEmbedded } from '../../src/embedded/start.ts'
+import { startEmbedded } from '../../src/program/embedded/start.ts'
 import { freePorts } from './free-ports.ts'
 
 export default async function setup(): Promise<() => Promise<void>> {

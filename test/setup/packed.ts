@@ -5,7 +5,7 @@ import { chmod, cp, mkdir, mkdtemp, readdir, rename, rm, symlink, writeFile } fr
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pkg from '../../package.json' with { type: 'json' }
-import { waitForFolder } from '../../src/embedded/folder-lock.ts'
+import { waitForFolder } from '../../src/program/embedded/folder-lock.ts'
 import { duelogEnvironment } from './environment.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -63,7 +63,7 @@ export async function unpackInto(folder: string, tarball: string): Promise<void>
   await mkdir(own, { recursive: true })
   execFileSync('tar', ['-xzf', tarball, '-C', own, '--strip-components=1'])
   await mkdir(join(folder, 'node_modules/.bin'))
-  const program = join(own, 'dist/src/cli/duelog.js')
+  const program = join(own, 'dist/src/program/cli/duelog.js')
   await chmod(program, 0o755)
   await symlink(program, join(folder, 'node_modules/.bin/duelog'))
   for (const name of [...Object.keys(pkg.dependencies), 'zod', 'typescript', 'vitest']) {

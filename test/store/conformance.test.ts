@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import RocksDB from 'rocksdb-native'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { PartitionStore, StoreOp } from '../../src/ports/store.ts'
+import type { PartitionStore, StoreOp } from '../../src/ground/ports/store.ts'
+import { rocksStores } from '../../src/log/store/rocks-store.ts'
 import { TimeIndex } from '../../src/scheduler/timers/time-index.ts'
-import { rocksStores } from '../../src/store/rocks-store.ts'
 import {
   definitionKey,
   metaKey,

@@ -3,9 +3,9 @@ import { mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import type { StoreReader } from '../../src/ports/store.ts'
-import { readingRocks } from '../../src/store/rocks-reader.ts'
-import { rocksStores } from '../../src/store/rocks-store.ts'
+import type { StoreReader } from '../../src/ground/ports/store.ts'
+import { readingRocks } from '../../src/log/store/rocks-reader.ts'
+import { rocksStores } from '../../src/log/store/rocks-store.ts'
 
 const keyOf = (index: number): Buffer => Buffer.from(`J${String(index).padStart(8, '0')}`)
 

@@ -1,6 +1,6 @@
 /** Fills a store, or reads one twice and says what that took: `node --expose-gc store-reader.ts FOLDER write|read`. */
 import { fill, readAll } from '../../bench/cases/stores.ts'
-import { rocksStores } from '../../src/store/rocks-store.ts'
+import { rocksStores } from '../../src/log/store/rocks-store.ts'
 
 const jobs = 100_000
 const [folder = '', how] = process.argv.slice(2)

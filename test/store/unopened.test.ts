@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { rocksStores } from '../../src/store/rocks-store.ts'
+import { rocksStores } from '../../src/log/store/rocks-store.ts'
 
 test('a store keeps its content when the disk allows it to be opened again', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'duelog-store-'))

@@ -3,8 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { ScanOptions } from '../../src/ports/store.ts'
-import { rocksStores } from '../../src/store/rocks-store.ts'
+import type { ScanOptions } from '../../src/ground/ports/store.ts'
+import { rocksStores } from '../../src/log/store/rocks-store.ts'
 
 let folder = ''
 beforeAll(async () => {

@@ -14,7 +14,6 @@ export class Invariants {
   /** Whether the job had runs with limits. Such runs may wait, overtake one another, and never be dispatched. */
   #limited = false
   /** Runs that were dispatched and then left active. */
-  #handedOver = 0
   #statusBefore: string | undefined
   #times = new Set<number>()
   #timesHash = -1
@@ -42,7 +41,6 @@ export class Invariants {
     this.#timesHash = state?.timesHash ?? -1
     if (job.definition === undefined && state === undefined) {
       this.#lastRunNo = 0
-      this.#handedOver = 0
       this.#limited = false
     }
     this.#limited ||= [...(decision.before?.active ?? []), ...(state?.active ?? [])].some(({ limits }) => limits !== null)
@@ -54,7 +52,6 @@ export class Invariants {
       if (pinTo !== null && runNo <= this.#lastRunNo && job.state?.active.some((run) => run.runNo === runNo)) continue
       must(this.#limited || runNo === this.#lastRunNo + 1, `run ${runNo} follows run ${this.#lastRunNo}`)
       this.#lastRunNo = Math.max(runNo, this.#lastRunNo)
-      if (!output.execution.tracked) this.#handedOver++
       if (trigger !== 'SCHEDULE') continue
       must(!this.#times.has(scheduledFor), `${scheduledFor} became a run twice`)
       this.#times.add(scheduledFor)
@@ -75,8 +72,8 @@ export class Invariants {
     }
     const { runNo, succeeded, failed, cancelled, active, status } = state
     must(
-      succeeded + failed + cancelled + active.length + this.#handedOver === runNo,
-      `${runNo} runs are ${succeeded}+${failed}+${cancelled}+${active.length}+${this.#handedOver}`,
+      succeeded + failed + cancelled + active.length === runNo,
+      `${runNo} runs are ${succeeded}+${failed}+${cancelled}+${active.length}`,
     )
     must(new Set(active.map((run) => run.runNo)).size === active.length, 'a run is active twice')
     must(

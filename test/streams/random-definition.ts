@@ -42,14 +42,7 @@ export function randomDefinition(chance: Chance, now: number): JobDefinition {
       maxAgeMs: maybe(0.2, () => chance.int(1, 5_000)),
     },
   })
-  return chance.happens(0.15) && definition.schedule.from !== 'END' ? untracked(definition) : definition
-}
-
-/** Without the fields that trackRuns false excludes. */
-export function untracked(definition: JobDefinition): JobDefinition {
-  const { retry, maxConcurrentRuns } = completeDefinition({ schedule: { at: 0 }, target: { handler: 'noop' } })
-  const excluded = { overlap: 'ALLOW' as const, pinTo: null, retry, maxConcurrentRuns }
-  return { ...definition, ...excluded, onSuccess: [], onFailure: [], trackRuns: false }
+  return definition
 }
 
 /** As the API stores it: a number has the word of its topic beside it. */

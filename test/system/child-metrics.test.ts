@@ -1,8 +1,8 @@
 /** Metrics of executor processes beside those of the process they belong to. */
 import { describe, expect, it } from 'vitest'
-import { expose, shownOf } from '../../src/metrics/exposition.ts'
-import { newMetrics } from '../../src/metrics/metrics.ts'
-import { type Channel, ChildMetrics, childAnswerMsMax, tellMetrics } from '../../src/system/child-metrics.ts'
+import { expose, shownOf } from '../../src/ground/metrics/exposition.ts'
+import { newMetrics } from '../../src/ground/metrics/metrics.ts'
+import { type Channel, ChildMetrics, childAnswerMsMax, tellMetrics } from '../../src/program/system/role-child.ts'
 import { ManualClock, rest } from '../tools/manual-clock.ts'
 
 /** A child with metrics of its own, over a channel as JSON as it is in life. It may be deaf. */

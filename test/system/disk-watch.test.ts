@@ -1,6 +1,6 @@
 /** The free space of the disk with the data folder: a metric, a warning well before it is full, and an orderly end. */
 import { describe, expect, it } from 'vitest'
-import { DiskWatch } from '../../src/system/disk-watch.ts'
+import { DiskWatch } from '../../src/program/system/health.ts'
 
 const mb = 2 ** 20
 

@@ -5,9 +5,9 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { connectLog } from '../../src/kafka/log.ts'
-import { newInstance } from '../../src/process/instance.ts'
-import { isDead, succeed } from '../../src/system/former-process.ts'
+import { newInstance } from '../../src/ground/process/instance.ts'
+import { connectLog } from '../../src/log/kafka/log.ts'
+import { isDead, succeed } from '../../src/program/system/former-process.ts'
 import { brokers, makeTopics, uniquePrefix } from '../kafka/harness.ts'
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} }

@@ -1,13 +1,13 @@
 /** Whether a process should go on: what /livez and /readyz say. */
 import { describe, expect, it } from 'vitest'
-import type { PartitionView } from '../../src/ports/owner-views.ts'
+import type { PartitionView } from '../../src/ground/ports/owner-views.ts'
+import { ProcessHealth } from '../../src/program/system/health.ts'
 import type { Scheduler } from '../../src/scheduler/scheduler.ts'
-import { ProcessHealth } from '../../src/system/health.ts'
 
 const view = (partition: number, phase: PartitionView['phase']): PartitionView => ({
   ...{ partition, phase, restoreRemaining: phase === 'restoring' ? 7 : 0, mailboxDepth: 0, jobsOffset: 0 },
   ...{ restoreTotal: 7, commandsOffset: 0, eventsOffset: 0, overdueMs: 0 },
-  underWay: { dispatched: 0, running: 0, waiting: 0, withoutHandler: 0 },
+  underWay: { dispatched: 0, running: 0, waiting: 0, withoutHandler: 0, inPausedPools: 0 },
 })
 const scheduler = (active: boolean, views: PartitionView[], hanging: number[] = []): Scheduler =>
   ({ active, hanging, queries: { partitions: () => views } }) as unknown as Scheduler

@@ -9,9 +9,16 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { readConfig } from '../../src/config/config.ts'
-import { createClient, createWorker, type Handlers, type Run, type Worker, type WorkerOptions } from '../../src/library/index.ts'
-import { type System, startSystem } from '../../src/system/system.ts'
+import {
+  createClient,
+  createWorker,
+  type Handlers,
+  type Run,
+  type Worker,
+  type WorkerOptions,
+} from '../../src/clients/library/index.ts'
+import { readConfig } from '../../src/ground/config/config.ts'
+import { type System, startSystem } from '../../src/program/system/system.ts'
 import { topicNames, topicsOfPool } from '../../streams/topics/topics.ts'
 import { brokers, openLog, registryUrl, uniquePrefix } from '../kafka/harness.ts'
 
@@ -217,7 +224,7 @@ it('runs of a paused pool wait, also those that its worker has taken, over a res
     .toMatchObject({ state: 'PAUSED', inPausedPool: 11 })
   expect(calls).toEqual([running])
   expect(await client.resumePool('quiet')).toMatchObject({ state: 'ACTIVE', stateSince: null })
-  await expect.poll(statuses, { timeout: 20_000 }).toEqual(ids.map(() => 'SUCCEEDED'))
+  await expect.poll(statuses).toEqual(ids.map(() => 'SUCCEEDED'))
   expect(calls.toSorted()).toEqual(ids.toSorted())
 })
 
@@ -269,7 +276,7 @@ it('a paused worker finishes what it runs, and the rest goes to others; drained 
   expect(one.current()?.running).toEqual([])
   expect(await client.resumeWorker(instance)).toMatchObject({ state: 'ACTIVE' })
   // With more workers than partitions it may get none.
-  await expect.poll(async () => (await find()).connected, { timeout: 20_000 }).toBe(true)
+  await expect.poll(async () => (await find()).connected).toBe(true)
   expect(calls).toHaveLength(1)
   await expect(client.pauseWorker('nobody')).rejects.toMatchObject({ code: 'not-found' })
   await expect(client.pausePool('nowhere')).rejects.toMatchObject({ code: 'not-found' })

@@ -4,15 +4,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { readConfig } from '../../src/config/config.ts'
-import type { Embedded } from '../../src/embedded/options.ts'
-import { startOwn } from '../../src/system/embedded.ts'
-import { ProcessHealth } from '../../src/system/health.ts'
-import { knownIdsIn } from '../../src/system/schema-cache.ts'
-import { startSystem } from '../../src/system/system.ts'
+import { readConfig } from '../../src/ground/config/config.ts'
+import type { Embedded } from '../../src/program/embedded/options.ts'
+import { startOwn } from '../../src/program/system/embedded.ts'
+import { ProcessHealth } from '../../src/program/system/health.ts'
+import { knownIdsIn } from '../../src/program/system/schema-cache.ts'
+import { startSystem } from '../../src/program/system/system.ts'
 
 const embedded = vi.hoisted(() => ({ start: vi.fn<() => Promise<Embedded>>() }))
-vi.mock('../../src/embedded/start.ts', () => ({ startEmbedded: embedded.start }))
+vi.mock('../../src/program/embedded/start.ts', () => ({ startEmbedded: embedded.start }))
 
 /** As an earlier version left it. */
 function openFolder(): string {

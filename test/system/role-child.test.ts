@@ -1,10 +1,19 @@
 /** What a child process and its parent tell each other. */
 import { EventEmitter } from 'node:events'
-import { expect, test } from 'vitest'
-import { readConfig } from '../../src/config/config.ts'
-import { DuelogError } from '../../src/errors/index.ts'
-import type { Channel } from '../../src/system/child-metrics.ts'
-import { answerPlan, failureOf, isPlanQuestion, planOf, readyChild, tellFailed, tellReady } from '../../src/system/role-child.ts'
+import { expect, test, vi } from 'vitest'
+import { readConfig } from '../../src/ground/config/config.ts'
+import { DuelogError } from '../../src/ground/errors/index.ts'
+import {
+  answerPlan,
+  type Channel,
+  environmentOf,
+  failureOf,
+  isPlanQuestion,
+  planOf,
+  readyChild,
+  tellFailed,
+  tellReady,
+} from '../../src/program/system/role-child.ts'
 
 /** The two ends of a channel that carries JSON, as that of a child process does. */
 function channel() {
@@ -49,4 +58,12 @@ test('a parent hears where a child is, or why it cannot start', async () => {
   const failures = heard.map(failureOf)
   expect(failures.map((failure) => failure?.message)).toEqual([undefined, 'The port is taken.', 'Something else.'])
   expect(failures.map((failure) => (failure as DuelogError | undefined)?.code)).toEqual([undefined, 'bad-config', undefined])
+})
+
+test('a child has the cache of compiled code that the environment names, or that of the data folder', () => {
+  const config = readConfig({ DUELOG_DATA_DIR: '/var/duelog' })
+  vi.stubEnv('NODE_COMPILE_CACHE', undefined)
+  expect(environmentOf(config).NODE_COMPILE_CACHE).toBe('/var/duelog/compiled')
+  vi.stubEnv('NODE_COMPILE_CACHE', '/var/cache/node')
+  expect(environmentOf(config).NODE_COMPILE_CACHE).toBe('/var/cache/node')
 })

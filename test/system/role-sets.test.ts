@@ -1,7 +1,7 @@
 /** Which roles share an event loop. */
 import { expect, test } from 'vitest'
-import { readConfig } from '../../src/config/config.ts'
-import { roleSetsOf } from '../../src/system/role-sets.ts'
+import { readConfig } from '../../src/ground/config/config.ts'
+import { roleSetsOf } from '../../src/program/system/role-sets.ts'
 
 const shown = (env: Record<string, string>, isSeparate = true) => {
   const { main, front, executors } = roleSetsOf(readConfig(env), isSeparate)

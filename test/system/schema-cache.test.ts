@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
-import type { Codecs } from '../../src/kafka/avro/codecs.ts'
-import { ProcessHealth } from '../../src/system/health.ts'
-import { knownIdsIn, openCodecs } from '../../src/system/schema-cache.ts'
+import type { Codecs } from '../../src/log/kafka/avro/codecs.ts'
+import { ProcessHealth } from '../../src/program/system/health.ts'
+import { knownIdsIn, openCodecs } from '../../src/program/system/schema-cache.ts'
 import { topicNames, topicPlans } from '../../streams/topics/topics.ts'
 
 /** A registry that gives each schema an id from `from` on, or none while it is away. */

@@ -1,5 +1,5 @@
 /** A worker that reads runs of the handler `held` and says so, and never starts one of them, because its only slot is taken. The test kills it. */
-import { createWorker } from '../../src/library/worker.ts'
+import { createWorker } from '../../src/clients/library/worker.ts'
 
 const [topicPrefix = '', registryUrl = '', ...brokers] = process.argv.slice(2)
 const worker = createWorker({

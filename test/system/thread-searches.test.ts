@@ -5,18 +5,18 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, it, onTestFinished } from 'vitest'
 import { jobDefinitionSchema } from '../../schemas/generated.ts'
-import { type Clock, systemClock } from '../../src/clock/clock.ts'
-import { FairSlots } from '../../src/concurrency/fair-slots.ts'
-import { DuelogError } from '../../src/errors/errors.ts'
-import { avroType } from '../../src/kafka/avro/avro-type.ts'
-import { AvroCodec } from '../../src/kafka/avro/codec.ts'
-import { codecsWithoutRegistry } from '../../src/kafka/avro/codecs.ts'
-import type { JobView } from '../../src/ports/owner-queries.ts'
-import type { JobFilter } from '../../src/ports/owner-views.ts'
+import { type Clock, systemClock } from '../../src/ground/clock/clock.ts'
+import { FairSlots } from '../../src/ground/concurrency/semaphore.ts'
+import { DuelogError } from '../../src/ground/errors/errors.ts'
+import type { JobView } from '../../src/ground/ports/owner-queries.ts'
+import type { JobFilter } from '../../src/ground/ports/owner-views.ts'
+import { avroType } from '../../src/log/kafka/avro/avro-type.ts'
+import { AvroCodec } from '../../src/log/kafka/avro/codec.ts'
+import { codecsWithoutRegistry } from '../../src/log/kafka/avro/codecs.ts'
+import { rocksStores } from '../../src/log/store/rocks-store.ts'
+import { ThreadSearches } from '../../src/program/system/thread-searches.ts'
 import { jobQueries } from '../../src/scheduler/queries/job-queries.ts'
-import { WrittenIds } from '../../src/scheduler/queries/written-ids.ts'
-import { rocksStores } from '../../src/store/rocks-store.ts'
-import { ThreadSearches } from '../../src/system/thread-searches.ts'
+import { WrittenDefinitions } from '../../src/scheduler/queries/search-index.ts'
 import { completeDefinition } from '../../streams/definitions/definition-json.ts'
 import { pristineState } from '../../streams/state/draft.ts'
 import { indexKeysOf } from '../../streams/state/job-index.ts'
@@ -36,8 +36,8 @@ async function room(seed = codecs.seed, clock: Pick<Clock, 'nowMs' | 'at'> = end
   const folder = await mkdtemp(join(tmpdir(), 'duelog-searches-'))
   const stores = rocksStores(folder)
   const searches = new ThreadSearches({ folder, seed, clock })
-  const written = new WrittenIds()
-  const opened = written.watch((await stores.open(0)).store)
+  const written = new WrittenDefinitions()
+  const opened = written.hook({ partition: 0 }).opened((await stores.open(0)).store)
   const sight = { isOwner: true, isOther: false }
   onTestFinished(async () => {
     await searches.stop()
@@ -52,7 +52,7 @@ async function room(seed = codecs.seed, clock: Pick<Clock, 'nowMs' | 'at'> = end
       },
       heartbeat: (_partition, id, { runNo }) => ({ checkedAt: runNo, progress: null, message: id }),
       jobsUnderWay: async () => [],
-      written: () => written.take(),
+      written: () => written.take(0),
     },
     { codecs, clock: systemClock },
     new FairSlots({ what: 'lists of jobs', places: 2, clock: systemClock }),

@@ -7,9 +7,7 @@ const headers = (texts: Record<string, string>): Record<string, Buffer> =>
 
 const soon = (): string => String(Math.floor(Date.now() / 1_000) + 2)
 
-test('etf1 schedules fire at their second with the headers of the original; a null value cancels', {
-  timeout: 30_000,
-}, async () => {
+test('etf1 schedules fire at their second with the headers of the original; a null value cancels', async () => {
   const place = await openPlace()
   const [schedules, videos] = [await place.make('schedules', 2), await place.make('videos')]
   const seen = await place.watch(videos)
@@ -50,9 +48,7 @@ test('etf1 schedules fire at their second with the headers of the original; a nu
   await seen.until(() => seen.values.includes('again'))
 })
 
-test('Karafka scheduled messages fire with all their headers; a cancel envelope cancels; a bad one has its receipt', {
-  timeout: 30_000,
-}, async () => {
+test('Karafka scheduled messages fire with all their headers; a cancel envelope cancels; a bad one has its receipt', async () => {
   const place = await openPlace()
   const [schedules, orders] = [await place.make('later'), await place.make('orders', 3)]
   const replies = await place.make('replies')

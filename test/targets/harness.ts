@@ -5,26 +5,27 @@ import { join } from 'node:path'
 import kafkajs from 'kafkajs'
 import { pino } from 'pino'
 import { onTestFinished } from 'vitest'
-import { readConfig } from '../../src/config/config.ts'
-import type { Handlers } from '../../src/executor/handlers/handler.ts'
-import { createClient } from '../../src/library/index.ts'
-import type { RecordIn } from '../../src/ports/log.ts'
-import { startSystem } from '../../src/system/system.ts'
+import { createClient } from '../../src/clients/library/index.ts'
+import { readConfig } from '../../src/ground/config/config.ts'
+import type { RecordIn } from '../../src/ground/ports/log.ts'
+import { startSystem } from '../../src/program/system/system.ts'
+import type { Handlers } from '../../src/worker/executor/handlers/handler.ts'
 import { type TopicPlan, topicNames } from '../../streams/topics/topics.ts'
 import { brokers, openLog, openWriter, registryUrl, uniquePrefix, Watcher } from '../kafka/harness.ts'
 
-export async function openPlace() {
+/** `atEnd`: takes what ends with the place. By itself that is the test. */
+export async function openPlace(atEnd: (end: () => Promise<void>) => void = onTestFinished) {
   const prefix = uniquePrefix()
   const outside = `x-${prefix}`
   const freshFolder = async (): Promise<string> => {
     const folder = await mkdtemp(join(tmpdir(), 'duelog-targets-'))
-    onTestFinished(() => rm(folder, { recursive: true, force: true }))
+    atEnd(() => rm(folder, { recursive: true, force: true }))
     return folder
   }
   const folder = await freshFolder()
   const names = topicNames(prefix)
   const client = createClient({ brokers, registryUrl, topicPrefix: prefix })
-  onTestFinished(() => client.close())
+  atEnd(() => client.close())
 
   /** The name of a topic outside the prefix. */
   const topicOf = (name: string): string => outside + name
@@ -47,7 +48,7 @@ export async function openPlace() {
       ...settings,
     })
     const system = await startSystem({ config, handlers, logger: pino({ level: process.env.LOG ?? 'silent' }) })
-    onTestFinished(() => system.stop())
+    atEnd(() => system.stop())
     await system.ready()
     return system
   }

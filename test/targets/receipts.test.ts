@@ -4,8 +4,8 @@
  */
 import { expect, test, vi } from 'vitest'
 import type { JobCommandInput, JobDefinitionInput } from '../../schemas/generated.ts'
-import { createCodecs } from '../../src/kafka/avro/codecs.ts'
-import type { RecordOut } from '../../src/ports/log.ts'
+import type { RecordOut } from '../../src/ground/ports/log.ts'
+import { createCodecs } from '../../src/log/kafka/avro/codecs.ts'
 import { topicPlans } from '../../streams/topics/topics.ts'
 import { openWriter, registryUrl } from '../kafka/harness.ts'
 import { jobAt, openPlace, type Place } from './harness.ts'
@@ -29,9 +29,7 @@ async function asker(place: Place, replies: string) {
 
 const noop = { handler: 'noop' }
 
-test('each requested receipt is sent, with the correlation id and the position of the record', {
-  timeout: 30_000,
-}, async () => {
+test('each requested receipt is sent, with the correlation id and the position of the record', async () => {
   const place = await openPlace()
   const replies = await place.make('replies')
   const seen = await place.watch(replies)
@@ -92,7 +90,7 @@ test('each requested receipt is sent, with the correlation id and the position o
   expect(await answer(9)).toMatchObject({ outcome: 'too-late', jobId: 'done', correlationId: 'c10' })
 })
 
-test('a command has its receipt too, and a command that only an owner may send is refused', { timeout: 30_000 }, async () => {
+test('a command has its receipt too, and a command that only an owner may send is refused', async () => {
   const place = await openPlace()
   const replies = await place.make('replies')
   const seen = await place.watch(replies)
@@ -104,7 +102,7 @@ test('a command has its receipt too, and a command that only an owner may send i
     schedule: { cron: '@yearly' },
     target: noop,
   })
-  await vi.waitUntil(async () => (await jobAt(system.url, 'j')).status === 'ACTIVE', { timeout: 20_000 })
+  await vi.waitUntil(async () => (await jobAt(system.url, 'j')).status === 'ACTIVE', { timeout: 60_000 })
   let sent = 0
   const answer = async (key: string, value: JobCommandInput) => {
     const headers = { 'duelog-reply-topic': replies }
@@ -132,7 +130,7 @@ test('a command has its receipt too, and a command that only an owner may send i
   expect(await jobAt(system.url, 'j')).toMatchObject({ status: 'PAUSED', scheduledRuns: 0, runNo: 0 })
 })
 
-test('a receipt is not sent again by an owner that rebuilds its store', { timeout: 30_000 }, async () => {
+test('a receipt is not sent again by an owner that rebuilds its store', async () => {
   const place = await openPlace()
   const replies = await place.make('replies')
   const seen = await place.watch(replies)

@@ -1,10 +1,10 @@
 /** The topics of foreign schedules at the start of the role intake: created on an embedded broker, required elsewhere. */
 import { pino } from 'pino'
 import { expect, it } from 'vitest'
-import { readConfig } from '../../src/config/config.ts'
-import { newMetrics } from '../../src/metrics/metrics.ts'
-import type { ProcessContext } from '../../src/system/process-context.ts'
-import { startIntake } from '../../src/system/targets.ts'
+import { readConfig } from '../../src/ground/config/config.ts'
+import { newMetrics } from '../../src/ground/metrics/metrics.ts'
+import type { ProcessContext } from '../../src/program/system/process-context.ts'
+import { startIntake } from '../../src/program/system/readers.ts'
 import { topicNames } from '../../streams/topics/topics.ts'
 
 /** Reads nothing. `there`: the topics that the broker has. */

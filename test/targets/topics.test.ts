@@ -1,14 +1,24 @@
 /** Jobs whose target is a topic: the owner writes the record itself, in the transaction that records the run. */
-import { expect, test, vi } from 'vitest'
-import { deleteTopic, jobAt, openPlace } from './harness.ts'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { deleteTopic, jobAt, openPlace, type Place } from './harness.ts'
+
+/** All tests share a system. Each has topics and jobs of its own. */
+let place: Place
+let system: Awaited<ReturnType<Place['start']>>
+const ends: (() => Promise<void>)[] = []
+beforeAll(async () => {
+  place = await openPlace((end) => ends.push(end))
+  system = await place.start()
+})
+afterAll(async () => {
+  for (const end of ends.toReversed()) await end()
+})
 
 const bytes = Buffer.from([0, 255, 1, 128, 10])
 
 test('payload, key and headers arrive byte for byte, once, and not before their time', async () => {
-  const place = await openPlace()
   const topic = await place.make('orders', 3)
   const seen = await place.watch(topic)
-  const system = await place.start()
   const at = Date.now() + 1_500
   const target = { topic: { name: topic, key: { base64: bytes.toString('base64') } } }
   const headers = { plain: 'text', raw: { base64: bytes.toString('base64') } }
@@ -34,10 +44,8 @@ test('payload, key and headers arrive byte for byte, once, and not before their 
 })
 
 test('a topic that is not allowed, is missing, or belongs to Duelog makes the job INVALID, and changes nothing else', async () => {
-  const place = await openPlace()
   const topic = await place.make('good')
   const seen = await place.watch(topic)
-  const system = await place.start()
   const job = (id: string, name: string) => place.client.schedule({ id, schedule: { delayMs: 0 }, target: { topic: { name } } })
   await job('forbidden', 'elsewhere')
   await job('missing', place.topicOf('missing'))
@@ -51,7 +59,7 @@ test('a topic that is not allowed, is missing, or belongs to Duelog makes the jo
     return found.status === 'INVALID' && found
   }
   const reasons = await Promise.all(
-    ['forbidden', 'missing', 'own'].map((id) => vi.waitUntil(() => invalid(id), { timeout: 20_000 })),
+    ['forbidden', 'missing', 'own'].map((id) => vi.waitUntil(() => invalid(id), { timeout: 60_000 })),
   )
   expect(reasons.map(({ status }) => status)).toEqual(['INVALID', 'INVALID', 'INVALID'])
   expect(reasons.map(({ reason }) => reason)).toEqual([
@@ -61,15 +69,11 @@ test('a topic that is not allowed, is missing, or belongs to Duelog makes the jo
   ])
 })
 
-test('a topic that is created just before its job is found; an earlier job is ACTIVE when its topic exists', {
-  timeout: 60_000,
-}, async () => {
-  const place = await openPlace()
-  const system = await place.start()
+test('a topic that is created just before its job is found; an earlier job is ACTIVE when its topic exists', async () => {
   const job = (id: string, name: string) => place.client.schedule({ id, schedule: { delayMs: 0 }, target: { topic: { name } } })
   const status = async (id: string) => (await jobAt(system.url, id)).status
   await job('early', place.topicOf('later'))
-  await vi.waitUntil(async () => (await status('early')) === 'INVALID', { timeout: 20_000 })
+  await vi.waitUntil(async () => (await status('early')) === 'INVALID', { timeout: 60_000 })
   const seen = await place.watch(await place.make('later'))
   await seen.until(() => seen.records.length === 1)
   expect(await status('early')).toBe('COMPLETED')
@@ -79,14 +83,10 @@ test('a topic that is created just before its job is found; an earlier job is AC
   await made.until(() => made.records.length === 1)
 })
 
-test('a topic that vanishes holds up its own runs, with the reason; those beside them in the transaction go on', {
-  timeout: 90_000,
-}, async () => {
-  const place = await openPlace()
-  const [doomed, good] = [await place.make('doomed'), await place.make('good')]
+test('a topic that vanishes holds up its own runs, with the reason; those beside them in the transaction go on', async () => {
+  const [doomed, good] = [await place.make('doomed'), await place.make('beside')]
   const seen = await place.watch(good)
   const before = await place.watch(doomed)
-  const system = await place.start()
   const schedule = { everyMs: 1_000, anchor: Date.now() }
   const ids = [0, 1, 2, 3]
   for (const index of ids) {
@@ -108,10 +108,8 @@ test('a topic that vanishes holds up its own runs, with the reason; those beside
 })
 
 test('a record over the limit of its topic waits, and does not fail the transaction of others', async () => {
-  const place = await openPlace()
   const small = await place.make('small', 1, { 'max.message.bytes': '2000' })
   const seen = await place.watch(small)
-  const system = await place.start()
   await place.client.schedule({
     id: 'large',
     schedule: { delayMs: 0 },
@@ -125,16 +123,14 @@ test('a record over the limit of its topic waits, and does not fail the transact
       const found = await jobAt(system.url, 'large')
       return found.status === 'INVALID' && found
     },
-    { timeout: 20_000 },
+    { timeout: 60_000 },
   )
   expect(large.reason).toMatch(/max\.message\.bytes/)
 })
 
 test('a trigger writes at once, with its own payload', async () => {
-  const place = await openPlace()
-  const topic = await place.make('orders')
+  const topic = await place.make('reports')
   const seen = await place.watch(topic)
-  const system = await place.start()
   await place.client.schedule({
     id: 'daily',
     schedule: { cron: '@yearly' },
@@ -142,7 +138,7 @@ test('a trigger writes at once, with its own payload', async () => {
     payload: 'usual',
   })
   // A command may overtake its definition.
-  await vi.waitUntil(async () => (await jobAt(system.url, 'daily')).status === 'ACTIVE', { timeout: 20_000 })
+  await vi.waitUntil(async () => (await jobAt(system.url, 'daily')).status === 'ACTIVE', { timeout: 60_000 })
   const trigger = (body?: string) =>
     fetch(`${system.url}/v1/jobs/daily/trigger`, {
       method: 'POST',

@@ -29,9 +29,7 @@ async function startServer(): Promise<{ url: string; requests: IncomingMessage['
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, requests }
 }
 
-test('a trace goes on through owner, worker, handler, request, target topic and history; bad contexts stop nothing', {
-  timeout: 60_000,
-}, async () => {
+test('a trace goes on through owner, worker, handler, request, target topic and history; bad contexts stop nothing', async () => {
   const recorded = recordSpans()
   const { url, requests } = await startServer()
   const place = await openPlace()
@@ -71,7 +69,7 @@ test('a trace goes on through owner, worker, handler, request, target topic and 
   await seen.until(() => seen.records.length === 1)
   // The answer of the commit comes after its records can be read.
   const all = async (id: string, count: number): Promise<Recorded[]> => {
-    await vi.waitUntil(() => recorded.of(id).length >= count, { timeout: 10_000 })
+    await vi.waitUntil(() => recorded.of(id).length >= count, { timeout: 60_000 })
     return recorded.of(id)
   }
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import type { Handler } from '../../src/library/index.ts'
-import { DuelogError, fakeRun } from '../../src/library/testing.ts'
+import type { Handler } from '../../src/clients/library/index.ts'
+import { DuelogError, fakeRun } from '../../src/testing/library.ts'
 
 it('is a first attempt with the payload as a handler reads it', () => {
   const at = new Date(0)

@@ -1,7 +1,7 @@
 /** What a test can do to the processes of its system, and what the product then does. */
 import { expect, it } from 'vitest'
-import type { Run } from '../../src/library/index.ts'
-import { testSystem } from '../../src/library/testing.ts'
+import type { Run } from '../../src/clients/library/index.ts'
+import { testSystem } from '../../src/testing/library.ts'
 
 const soon = { delayMs: 1_000 }
 const leaseMs = 30_000
@@ -30,17 +30,17 @@ it('a crashed worker loses its lease, and another worker gets the next attempt',
   const { duelog, began, ended, job } = sleepers()
   await duelog.schedule(job)
   await duelog.advanceBy(11_000)
-  expect(await duelog.workers()).toEqual([{ name: 'worker@test:1:1', pool: 'default', running: 1 }])
+  const [first] = await duelog.workers()
+  expect(first).toMatchObject({ name: 'worker', connected: true, pools: [{ pool: 'default' }], running: 1, runIds: ['a/1'] })
   await duelog.crashWorker()
-  const [replacement] = await duelog.workers()
-  expect(replacement?.name).not.toBe('worker@test:1:1')
-  expect(await duelog.run('a', 1)).toMatchObject({ status: 'RUNNING', worker: 'worker@test:1:1' })
+  const replacement = (await duelog.workers()).find(({ instance }) => instance !== first?.instance)
+  expect(await duelog.run('a', 1)).toMatchObject({ status: 'RUNNING', worker: first?.instance })
   await duelog.advanceBy(leaseMs + 5_000 + 60_000)
   expect(await duelog.run('a', 1)).toMatchObject({
     status: 'SUCCEEDED',
     attempts: 2,
     result: 2,
-    worker: replacement?.name,
+    worker: replacement?.instance,
     errors: [{ attempt: 1, type: 'LeaseLost' }],
   })
   expect([began, ended]).toEqual([['1', '2'], ['2']])

@@ -1,7 +1,7 @@
 /** Workers that come and go, in virtual time and many orders of messages. */
 import { expect, it } from 'vitest'
-import type { Run } from '../../src/library/index.ts'
-import { testSystem } from '../../src/library/testing.ts'
+import type { Run } from '../../src/clients/library/index.ts'
+import { testSystem } from '../../src/testing/library.ts'
 
 const seeds = 10
 
@@ -30,12 +30,11 @@ it('no attempt starts twice because partitions move between living workers', asy
         schedule: { everyMs: 300 + 10 * index },
         target: { handler: index % 3 === 0 ? 'slow' : 'quick' },
         overlap: 'ALLOW' as const,
-        trackRuns: index % 4 !== 3,
       })),
     )
     await duelog.advanceBy(1_350)
     for (const change of ['up', 'up', 'down', 'up', 'down', 'down']) {
-      const names = (await duelog.workers()).map(({ name }) => name)
+      const names = (await duelog.workers()).map(({ instance }) => instance)
       if (change === 'up') await duelog.startWorker()
       else await duelog.stopWorker(names[seed % names.length])
       moved++

@@ -1,8 +1,9 @@
 /** What users of duelog/testing are promised: the product's behavior, in virtual time. */
 import { expect, it } from 'vitest'
 import { z } from 'zod'
-import { DuelogError, NonRetryableError, RetryLaterError, type Run, withSchema } from '../../src/library/index.ts'
-import { testSystem } from '../../src/library/testing.ts'
+import { DuelogError, NonRetryableError, RetryLaterError, type Run, withSchema } from '../../src/clients/library/index.ts'
+import { testSystem } from '../../src/testing/library.ts'
+import { gathered } from '../tools/gathered.ts'
 
 const nightly = { cron: '30 2 * * *', timezone: 'Europe/Paris' }
 const hourMs = 3_600_000
@@ -65,12 +66,16 @@ it('shows attempts, errors and the result of runs, after retries with the backof
   expect(await duelog.run('a', 2)).toBeUndefined()
 })
 
-it('keeps all ended runs of a job', async () => {
+it('keeps all ended runs of a job in its history', async () => {
   const duelog = testSystem({ handlers: {} })
   await duelog.schedule({ id: 'often', schedule: { everyMs: 60_000 }, target: { handler: 'noop' } })
   await duelog.advanceBy(hourMs)
-  const runs = await duelog.runs('often')
+  const runs = await gathered(duelog.history({ jobId: 'often' }))
   expect(runs.map(({ runNo }) => runNo)).toEqual(Array.from({ length: 60 }, (_, at) => 60 - at))
+  const to = duelog.now() + 1
+  expect(await duelog.historyCounts({ to })).toMatchObject({ total: { SUCCEEDED: 60 } })
+  await duelog.advanceBy(60_000)
+  expect((await gathered(duelog.history({ handler: 'noop' })))[0]).toMatchObject({ jobId: 'often', runNo: 61 })
 })
 
 it('says why a job does not fire', async () => {
@@ -81,7 +86,8 @@ it('says why a job does not fire', async () => {
   // As the API: a time that has passed is not the next one.
   expect(await duelog.get('a')).toMatchObject({ nextFireAt: null, nextDueAt: null })
   await expect(duelog.why('b')).rejects.toMatchObject({ code: 'not-found' })
-  const invalid = await duelog.schedule({ id: 'c', schedule: { delayMs: 1 }, target: { handler: 'noop', pool: 'elsewhere' } })
+  const elsewhere = { id: 'c', schedule: { delayMs: 1 }, target: { handler: 'noop', pool: 'elsewhere' } }
+  const invalid = await duelog.schedule(elsewhere, { wait: 'applied' })
   expect(invalid).toMatchObject({ status: 'INVALID', reason: expect.stringContaining('elsewhere') })
 })
 
@@ -90,7 +96,7 @@ it('lets a run wait whose handler no worker has', async () => {
   await duelog.schedule({ id: 'a', schedule: { delayMs: 1_000 }, target: { handler: 'mial' }, startDeadlineMs: 1_200_000 })
   await duelog.advanceBy(60_000)
   expect(await duelog.run('a', 1)).toMatchObject({ status: 'WAITING', waitsFor: 'HANDLER', errors: [] })
-  expect((await duelog.why('a')).why[0]).toMatchObject({ code: 'handler-missing' })
+  expect((await duelog.why('a')).why[0]).toMatchObject({ code: 'no-handler' })
   // Its checks, one a minute, log nothing: 100,000 such runs would be 1,700 states a second.
   const states = (await duelog.records('duelog.job-state')).length
   await duelog.advanceBy(600_000)
@@ -117,7 +123,7 @@ it('refuses nonsense from programs without a compiler in a sentence', async () =
   await duelog.schedule(job)
   for (const call of [
     () => duelog.runs(5 as never),
-    () => duelog.logs(undefined as never, 1),
+    () => gathered(duelog.logs(undefined as never, 1)),
     () => duelog.schedule(null as never),
     () => duelog.advanceBy('1' as never),
     () => duelog.advanceBy(0.5),
@@ -137,7 +143,7 @@ it('refuses nonsense from programs without a compiler in a sentence', async () =
     () => duelog.crashScheduler({ lost: true } as never),
     () => duelog.crashScheduler({ storeLost: 1 } as never),
     () => duelog.records('' as never),
-    () => duelog.logs('a', '1' as never),
+    () => gathered(duelog.logs('a', '1' as never)),
     () => duelog.run('a', Number.NaN),
     () => duelog.cancelRun('a', 0),
     () => duelog.redrive('a', 'x' as never),
@@ -267,12 +273,9 @@ it('shows dead runs with their input, newest first, and redrives one or those of
   })
   expect(await duelog.deadLetter('a', 2)).toBeUndefined()
   isDown = false
-  expect(await duelog.redriveMany({ handler: 'send', max: 1 })).toEqual({ runIds: ['b/1'], left: [], more: true })
-  expect(await dead()).toEqual(['c/1', 'a/1'])
-  expect(await duelog.redriveMany()).toEqual({ runIds: ['c/1', 'a/1'], left: [], more: false })
+  for (const id of ['b', 'c', 'a']) await duelog.redrive(id, 1)
   expect(await duelog.run('a', 2)).toMatchObject({ status: 'SUCCEEDED', trigger: 'REDRIVE' })
   expect(await dead()).toEqual([])
-  await expect(duelog.redriveMany({ max: 0 })).rejects.toMatchObject({ code: 'bad-request' })
   await expect(dead({ handlers: 'x' } as never)).rejects.toMatchObject({ code: 'bad-request' })
 })
 
@@ -342,13 +345,11 @@ it('keeps a worker at work whose handler freezes its run or reports nonsense', a
   for (const id of ['freeze', 'beat', 'after']) expect(await duelog.run(id, 1)).toMatchObject({ status: 'SUCCEEDED' })
 })
 
-it('waits for the run of a job that is scheduled at the same time', async () => {
-  const duelog = testSystem({ handlers: { mail: () => 'sent' } })
-  const [, run] = await Promise.all([
-    duelog.schedule({ id: 'a', schedule: { delayMs: 0 }, target: { handler: 'mail' } }),
-    duelog.awaitRun('a', { runNo: 1 }),
-  ])
-  expect(run).toMatchObject({ runNo: 1, result: 'sent' })
+it('waits for a run by its number, but not for one of a job that is not there', async () => {
+  const duelog = testSystem({ handlers: ({ sleep }) => ({ mail: () => sleep(20_000).then(() => 'sent') }) })
+  await duelog.schedule({ id: 'a', schedule: { delayMs: 5_000 }, target: { handler: 'mail' } })
+  await duelog.advanceBy(5_000)
+  expect(await duelog.awaitRun('a', { runNo: 1 })).toMatchObject({ runNo: 1, result: 'sent' })
   await expect(duelog.awaitRun('none', { runNo: 1 })).rejects.toMatchObject({ code: 'run-failed' })
 })
 

@@ -2,8 +2,8 @@
 import { once } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterEach, expect, it, vi } from 'vitest'
-import type { Run } from '../../src/library/index.ts'
-import { testSystem } from '../../src/library/testing.ts'
+import type { Run } from '../../src/clients/library/index.ts'
+import { testSystem } from '../../src/testing/library.ts'
 
 afterEach(() => void vi.useRealTimers())
 

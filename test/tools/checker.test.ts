@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { Kafka, logLevel } from 'kafkajs'
 import { expect, test } from 'vitest'
 import type { ExecutionInput } from '../../schemas/generated.ts'
-import { createCodecs } from '../../src/kafka/avro/codecs.ts'
-import { connectLog } from '../../src/kafka/log.ts'
-import type { RecordOut } from '../../src/ports/log.ts'
+import type { RecordOut } from '../../src/ground/ports/log.ts'
+import { createCodecs } from '../../src/log/kafka/avro/codecs.ts'
+import { connectLog } from '../../src/log/kafka/log.ts'
+import { noTarget } from '../../streams/runs/dispatch.ts'
 import { topicNames, topicPlans } from '../../streams/topics/topics.ts'
 import { Checker } from './checker.ts'
 import { audit, clean, type Occurrence, type SeenEvent, type SeenExecution } from './checker-audit.ts'
@@ -35,9 +36,7 @@ function seen(jobId: string, runNo: number, more: Partial<SeenExecution> = {}): 
     leaseMs: 1,
     startDeadlineAt: 1,
     pinTo: null,
-    tracked: true,
-    httpTarget: null,
-    topicTarget: null,
+    ...noTarget,
     cause: null,
     topic: 't',
     partition: 0,

@@ -11,6 +11,12 @@
  */
 export const crashPoints = ['before-send', 'before-end', 'end-sent', 'after-commit', 'after-apply', 'before-claim'] as const
 export type CrashPoint = (typeof crashPoints)[number]
+export const crashPointsOfCommits = crashPoints.filter((point) => point !== 'before-claim')
+/**
+ * Those after which the log and the store of the next owner differ most: records that no reader may see, and a commit that only the log
+ * has. test/faults/crash-points.test.ts tries all of them; tests of what else a commit does try these.
+ */
+export const tellingCrashPoints: readonly CrashPoint[] = ['before-end', 'after-commit']
 
 export interface Crash {
   point: CrashPoint

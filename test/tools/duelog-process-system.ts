@@ -4,9 +4,10 @@
  * the test releases it. `stuck` does neither in its first attempt and continues its heartbeats. `telling` writes lines, and
  * returns in its second attempt only. The process ends with its parent.
  */
-import { readConfig } from '../../src/config/config.ts'
-import type { Handler } from '../../src/library/index.ts'
-import { startSystem } from '../../src/system/system.ts'
+
+import type { Handler } from '../../src/clients/library/index.ts'
+import { readConfig } from '../../src/ground/config/config.ts'
+import { startSystem } from '../../src/program/system/system.ts'
 import type { ChildMessage } from './duelog-process-plan.ts'
 
 const say = (message: ChildMessage): void => {

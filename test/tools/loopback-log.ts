@@ -13,7 +13,7 @@ import type {
   RecordOut,
   TopicPartition,
   TransactionalWriter,
-} from '../../src/ports/log.ts'
+} from '../../src/ground/ports/log.ts'
 import { MemoryLog } from './memory-log.ts'
 
 const placeOf = ({ topic, partition }: TopicPartition): string => `${topic}/${partition}`

@@ -1,8 +1,8 @@
 /** Joins a group, reports it, and stays until it is killed. Its session lasts 10 minutes. */
 
-import { connectLog } from '../../src/kafka/log.ts'
-import { newInstance } from '../../src/process/instance.ts'
-import { succeed } from '../../src/system/former-process.ts'
+import { newInstance } from '../../src/ground/process/instance.ts'
+import { connectLog } from '../../src/log/kafka/log.ts'
+import { succeed } from '../../src/program/system/former-process.ts'
 
 const { brokers, groupId, topic, dataDir } = JSON.parse(process.env.MEMBER ?? '') as {
   brokers: string[]

@@ -1,2 +1,2 @@
 /** The random numbers of src/testing, for tests of other rooms. */
-export * from '../../src/testing/simulation/mulberry32.ts'
+export * from '../../src/testing/simulation/chance.ts'

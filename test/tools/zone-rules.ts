@@ -1,7 +1,7 @@
 /** Time zone rules that a test makes up, and functions to put them in force. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { onTestFinished } from 'vitest'
-import { intlRules, putZoneRules, type ZoneRules } from '../../streams/schedules/zone-rules.ts'
+import { intlRules, putZoneRules, type ZoneRules } from '../../streams/schedules/zone.ts'
 
 /** The rules of this Node, with some zones replaced by others: before 2026 Vancouver had the rules of Los Angeles. */
 export function rulesAs(others: Record<string, string>): ZoneRules {

@@ -1,8 +1,8 @@
 /** A tracer that throws: whatever call of it fails, jobs run, each handler is called once, and the process says that spans are missing. */
 import { type Context, context, diag, type Span, type Tracer, type TracerProvider, trace } from '@opentelemetry/api'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { activeContext } from '../../src/ground/tracing/index.ts'
 import { testSystem } from '../../src/testing/index.ts'
-import { activeContext } from '../../src/tracing/index.ts'
 
 const spanCalls = ['spanContext', 'setAttribute', 'setStatus', 'end'] as const
 const places = ['provider', 'startSpan', ...spanCalls, 'with, before', 'with, after', 'logger'] as const

@@ -2,7 +2,7 @@
 import { trace } from '@opentelemetry/api'
 import { BasicTracerProvider, BatchSpanProcessor, InMemorySpanExporter, type SpanExporter } from '@opentelemetry/sdk-trace-base'
 import { afterEach, expect, test, vi } from 'vitest'
-import { flushSpans } from '../../src/tracing/index.ts'
+import { flushSpans } from '../../src/ground/tracing/index.ts'
 
 afterEach(() => trace.disable())
 

@@ -3,7 +3,13 @@ import { readFileSync } from 'node:fs'
 import { context, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import { ParentBasedSampler, SamplingDecision } from '@opentelemetry/sdk-trace-base'
 import { beforeEach, expect, test } from 'vitest'
-import { activeContext, CycleSpans, type DispatchedRun, handlerSpan, type StartedAttempt } from '../../src/tracing/index.ts'
+import {
+  activeContext,
+  CycleSpans,
+  type DispatchedRun,
+  handlerSpan,
+  type StartedAttempt,
+} from '../../src/ground/tracing/index.ts'
 import { recordSpans } from '../tools/recorded-spans.ts'
 
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'

@@ -1,7 +1,8 @@
 /** Duelog: its client in one process, its worker in another, and an owner that `servers.ts` starts. */
-import { connectLog } from '../../../src/kafka/log.ts'
-import { createClient } from '../../../src/library/create-client.ts'
-import { createWorker } from '../../../src/library/create-worker.ts'
+
+import { createClient } from '../../../src/clients/library/create-client.ts'
+import { createWorker } from '../../../src/clients/library/create-worker.ts'
+import { connectLog } from '../../../src/log/kafka/log.ts'
 import { topicNames } from '../../../streams/topics/topics.ts'
 import { concurrency, type PeerJob, type System } from './system.ts'
 
@@ -28,7 +29,6 @@ export const duelog: System = {
         const keys = new Set<string>()
         await connectLog({ brokers: [url], clientId: 'bench' }).readToEnd({
           topics: [topicNames(prefix).jobs],
-          groupPrefix: prefix,
           onRecord: ({ key, value }) => void (value === null || keys.add(String(key))),
           onProgress: () => {},
           signal: AbortSignal.timeout(60_000),

@@ -1,12 +1,13 @@
 /**
- * The jobs of a partition with active runs, and the number of runs by status and pool. Soft state, for people. It follows from what is
- * applied, so a new owner knows at first only the jobs that it has applied itself. It finds the others by the timers of their
- * runs.
+ * The jobs of a partition with active runs, the number of runs by status and pool, and how late handlers started. Soft state, for people. It
+ * follows from what is applied, so a new owner knows at first only the jobs that it has applied itself. It finds the others by the timers of
+ * their runs.
  */
 import type { ActiveRun } from '../../../schemas/index.ts'
 import { type Job, timerBound, timerOfKey, waitsForHandler, waitsForPool, waitsForWorker } from '../../../streams/state/index.ts'
-import type { PartitionStore, PoolRuns, RunsUnderWay } from '../../ports/index.ts'
-import { RecentLateness } from './recent-lateness.ts'
+import { poolOf as poolOfTarget } from '../../../streams/targets/index.ts'
+import { percentileOf } from '../../../streams/text/index.ts'
+import type { PartitionStore, PoolRuns, RunsUnderWay, StartLateness } from '../../ground/ports/index.ts'
 
 /** Jobs that are remembered. Further jobs are neither counted nor listed. */
 export const activeJobsMax = 100_000
@@ -104,7 +105,7 @@ export class ActiveRuns {
 
 /** The pool of a job's runs; undefined if they go to no worker. */
 export const poolOf = ({ definition }: Job): string | undefined =>
-  definition?.spec === undefined || definition.spec.target.topic !== null ? undefined : definition.spec.target.pool
+  definition?.spec === undefined ? undefined : (poolOfTarget(definition.spec.target) ?? undefined)
 
 const isWorkerBound = (run: ActiveRun): boolean => waitsForHandler(run) || waitsForWorker(run)
 
@@ -135,4 +136,59 @@ export async function idsOfRunTimers(store: PartitionStore, nowMs: number): Prom
   const entries = await store.scan({ from: timerBound(0), to, limit: timersReadMax, keysOnly: true })
   const timers = entries.map(({ key }) => timerOfKey(key))
   return [...new Set(timers.filter(({ runNo }) => runNo > 0).map(({ jobId }) => jobId))]
+}
+
+const minutes = 5
+const minuteMs = 60_000
+/** Each class ends 25% above the one before it, the first at 1 ms, the last beyond a day. */
+const classes = 84
+const boundOf = (index: number): number => 1.25 ** index
+
+interface Minute {
+  /** Minutes since the epoch. */
+  at: number
+  starts: number
+  maxMs: number
+  counts: Uint32Array
+}
+
+/** How late the handlers of a partition started in the last minutes, as their workers reported. */
+export class RecentLateness {
+  /** By minute; the oldest is overwritten. */
+  readonly #minutes: (Minute | undefined)[] = []
+
+  add(lateMs: readonly number[], nowMs: number): void {
+    if (lateMs.length === 0) return
+    const minute = this.#minuteOf(nowMs)
+    for (const late of lateMs) {
+      const index = late <= 1 ? 0 : Math.min(classes - 1, Math.ceil(Math.log(late) / Math.log(1.25)))
+      minute.counts[index] = (minute.counts[index] ?? 0) + 1
+      minute.starts++
+      minute.maxMs = Math.max(minute.maxMs, late)
+    }
+  }
+
+  /** Null: nothing has started. Percentiles are exact to 25%. */
+  view(nowMs: number): StartLateness | null {
+    const oldest = Math.floor(nowMs / minuteMs) - minutes
+    const recent = this.#minutes.flatMap((minute) => (minute !== undefined && minute.at > oldest ? [minute] : []))
+    const starts = recent.reduce((sum, minute) => sum + minute.starts, 0)
+    if (starts === 0) return null
+    const maxMs = Math.max(...recent.map((minute) => minute.maxMs))
+    const counts = Array.from({ length: classes }, (_, index): [number, number] => [
+      boundOf(index),
+      recent.reduce((sum, minute) => sum + (minute.counts[index] ?? 0), 0),
+    ])
+    const percentile = (share: number): number => Math.min(maxMs, Math.round(percentileOf(counts, share) ?? 0))
+    return { starts, p50Ms: percentile(0.5), p99Ms: percentile(0.99), maxMs }
+  }
+
+  #minuteOf(nowMs: number): Minute {
+    const at = Math.floor(nowMs / minuteMs)
+    const known = this.#minutes[at % minutes]
+    if (known?.at === at) return known
+    const begun = { at, starts: 0, maxMs: 0, counts: new Uint32Array(classes) }
+    this.#minutes[at % minutes] = begun
+    return begun
+  }
 }

@@ -4,7 +4,7 @@
  * go on. From then on each decision changes the counts, so they are exact.
  */
 import type { Job } from '../../../streams/state/index.ts'
-import type { StandingCounts } from '../../ports/index.ts'
+import type { StandingCounts } from '../../ground/ports/index.ts'
 
 const none: StandingCounts = { deadRuns: 0, deadJobs: 0, invalid: 0, paused: 0 }
 

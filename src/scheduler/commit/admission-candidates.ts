@@ -15,7 +15,11 @@ export interface AdmissionCandidates {
 
 /** Adds the jobs of the selected runs to the batch: as many as the commit cycle can write. The others follow in later cycles. */
 export async function loadAdmissionCandidates(context: CommitContext, batch: Batch, now: number): Promise<AdmissionCandidates> {
-  const { store, admissionQueue, heavyJobs, failureIsolation } = context
+  const {
+    admissionQueue,
+    failureIsolation,
+    local: { store, heavyJobs },
+  } = context
   const { codecs } = context.shared
   const { jobs, inputRecords } = batch
   const limitCounters = new LimitCounters()

@@ -29,12 +29,11 @@ import {
   waiterKey,
 } from '../../../streams/state/index.ts'
 import type { TopicNames } from '../../../streams/topics/index.ts'
-import type { RecordOut, StoreOp } from '../../ports/index.ts'
-import type { CycleSpans } from '../../tracing/index.ts'
+import type { RecordOut, StoreOp } from '../../ground/ports/index.ts'
+import type { CycleSpans } from '../../ground/tracing/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
 import { queueEntryOps } from '../state/index.ts'
-import { DispatchTraces } from './dispatch-traces.ts'
-import { outputRecord } from './output-records.ts'
+import { DispatchTraces, outputRecord } from './output-records.ts'
 
 /** The run that a report was about, and the trace in which its worker ran it. */
 export interface ReportedTrace {

@@ -4,7 +4,7 @@
  */
 import { backfillRunsMax, followUpPageBytesMax } from '../../../streams/runs/index.ts'
 import { type Job, type KnownDefinition, type Timer, timerKind, type Waiter } from '../../../streams/state/index.ts'
-import type { PartitionStore } from '../../ports/index.ts'
+import type { PartitionStore } from '../../ground/ports/index.ts'
 import type { InputRecord } from '../input/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
 import { type HeavyJobs, loadFollowUps, loadJobs, loadSnapshot, weightOf } from '../state/index.ts'
@@ -39,8 +39,8 @@ export interface Batch {
   /** Timers that do not fit. */
   timersLeft: Timer[]
   inputRecordsLeft: InputRecord[]
-  /** Jobs of a change of many. Those that do not fit follow in the next cycles. */
-  bulkIds: string[]
+  /** How many of the jobs of hooks fit. */
+  hookedJobs: number
   /** What the cycle may still write and load; 0 or less if it is full. */
   left: Room
 }
@@ -62,8 +62,8 @@ interface Item {
   jobId: string | undefined
   /** The run that it concerns; 0 if it concerns the job. */
   runNo: number
-  /** Maximum number of copies of the job's bytes that it writes. */
-  copies: number
+  /** How often it writes the bytes of the job, at most. */
+  writes: number
   /** Bytes of its own that are written too. */
   brought?: number
   /** Whether it may start runs of a backfill, or follow-ups that wait. */
@@ -87,7 +87,7 @@ export async function loadBatch(
   timers: Timer[],
   inputRecords: InputRecord[],
   inputRecordsFirst = false,
-  bulkIds: readonly string[] = [],
+  hookedIds: readonly string[] = [],
 ): Promise<Batch> {
   const jobs = new Map<string, Job>()
   // Later inputs of the same cycle refer to a definition that no store has yet.
@@ -105,15 +105,15 @@ export async function loadBatch(
   const inputRecordCount = head.count + then.count
   const rest = without(left, then)
   const isEmpty = first.count + inputRecordCount === 0
-  const bulk = await fill(place, bulkIds.map(ofBulkChange), rest, isEmpty)
+  const hooked = await fill(place, hookedIds.map(ofHook), rest, isEmpty)
   return {
     jobs,
     timers: timers.slice(0, first.count),
     inputRecords: inputRecords.slice(0, inputRecordCount),
     timersLeft: timers.slice(first.count),
     inputRecordsLeft: inputRecords.slice(inputRecordCount),
-    bulkIds: bulkIds.slice(0, bulk.count),
-    left: without(rest, bulk),
+    hookedJobs: hooked.count,
+    left: without(rest, hooked),
   }
 }
 
@@ -122,7 +122,7 @@ const without = (room: Room, used: Room): Room => ({ written: room.written - use
 /** Loads the jobs of the first waiting runs: as many as there is room for, and at least one. Resolves with their number. */
 export async function loadWaiters(loading: Omit<Loading, 'share'>, batch: Batch, waiters: Waiter[]): Promise<number> {
   const { jobs, left } = batch
-  const items = waiters.map(({ jobId, runNo }) => ({ jobId, runNo, copies: 1 }))
+  const items = waiters.map(({ jobId, runNo }) => ({ jobId, runNo, writes: 1 }))
   const place = { ...loading, jobs, defined: new Map<string, KnownDefinition>() }
   return (await fill(place, items, left, true)).count
 }
@@ -138,7 +138,7 @@ async function fill(
   let sliceJobs = sliceJobsFirst
   let known: ReadonlyMap<string, Job> = new Map()
   for (const [at, item] of items.entries()) {
-    const { jobId, runNo, copies, brought = 0, begins = false, followUps = false, definition } = item
+    const { jobId, runNo, writes, brought = 0, begins = false, followUps = false, definition } = item
     const mayStop = used.count > 0 || !atLeastOne
     if (jobId !== undefined && !jobs.has(jobId)) {
       if (mayStop && used.loaded + heavyJobs.of(jobId) > room.loaded) return used
@@ -166,7 +166,7 @@ async function fill(
     const goesOn = begins || job?.state?.backfill ? Math.min(backfillRunsMax(heaviest), most) : 0
     // A queued occurrence starts with the end of another run.
     const begun = goesOn + ((job?.state?.queuedFor ?? null) === null ? 0 : 1)
-    const written = used.written + (copies + begun) * heaviest + brought + causesBytes(job, item) + tombstonesBytes(job, item)
+    const written = used.written + (writes + begun) * heaviest + brought + causesBytes(job, item) + tombstonesBytes(job, item)
     if (mayStop && (loaded > room.loaded || written > room.written)) return used
     if (job !== undefined) jobs.set(job.id, job)
     if (jobId !== undefined && definition !== undefined) defined.set(jobId, definition)
@@ -209,42 +209,42 @@ function nextIds(
   return [[...runs.keys()], runs]
 }
 
-const ofBulkChange = (jobId: string): Item => ({ jobId, runNo: 0, copies: 1 })
+const ofHook = (jobId: string): Item => ({ jobId, runNo: 0, writes: 1 })
 
 /** A failed attempt is written twice: as a dead letter, and for a redrive. */
 function ofTimer({ jobId, kind, runNo }: Timer): Item {
   // With its cause, each that starts is written twice.
   if (kind === timerKind.followUps)
-    return { jobId, runNo, copies: 1, brought: 2 * followUpPageBytesMax, begins: true, followUps: true }
+    return { jobId, runNo, writes: 1, brought: 2 * followUpPageBytesMax, begins: true, followUps: true }
   const gives = kind === timerKind.lease || kind === timerKind.attemptTimeout
-  return { jobId, runNo, copies: gives ? 2 : 1 }
+  return { jobId, runNo, writes: gives ? 2 : 1 }
 }
 
 function ofInputRecord({ jobId, input, heartbeat }: InputRecord): Item {
-  if (input === undefined) return { jobId: heartbeat === undefined ? undefined : jobId, runNo: 0, copies: 0 }
+  if (input === undefined) return { jobId: heartbeat === undefined ? undefined : jobId, runNo: 0, writes: 0 }
   if (input.kind === 'command') {
     const { type, runNo, payload, trigger, cause } = input.command
     // A redriven run, and an input of its own, goes to the worker and is kept for another attempt.
-    const copies = type === 'REDRIVE' || cause !== null ? 2 : 1
+    const writes = type === 'REDRIVE' || cause !== null ? 2 : 1
     const followUps = type === 'TRIGGER' && trigger === 'FOLLOW_UP'
     return {
       jobId,
       runNo: runNo ?? 0,
-      copies,
+      writes,
       brought: 2 * ((payload?.length ?? 0) + (cause?.result?.length ?? 0)),
       begins: type === 'BACKFILL',
       followUps,
     }
   }
   // A definition is written only to the store, but the one it replaces may be kept for runs.
-  if (input.kind === 'definition') return { jobId, runNo: 0, copies: 1, definition: input.definition }
-  if (input.kind !== 'event') return { jobId, runNo: 0, copies: 1, deletes: input.kind === 'deletion' }
+  if (input.kind === 'definition') return { jobId, runNo: 0, writes: 1, definition: input.definition }
+  if (input.kind !== 'event') return { jobId, runNo: 0, writes: 1, deletes: input.kind === 'deletion' }
   const { type, runNo, result, error } = input.event
   const mayEnd = type === 'SUCCEEDED' || type === 'FAILED'
   return {
     jobId,
     runNo,
-    copies: type === 'FAILED' ? 2 : type === 'RETRY_DUE' || type === 'RELEASED' ? 1 : 0,
+    writes: type === 'FAILED' ? 2 : type === 'RETRY_DUE' || type === 'RELEASED' ? 1 : 0,
     ...(mayEnd && { causes: commandBytes + (result?.length ?? error?.message.length ?? 0) }),
   }
 }

@@ -6,8 +6,8 @@
  *   all ──fails──► half ──fails──► … ──► one ──fails──► its job is made INVALID ──fails──► without a dead letter ──fails──► skipped
  *    ▲──────────────done─────────────────────┘
  */
-import { BoundedMap } from '../../concurrency/index.ts'
-import { DuelogError, type ErrorCode, messageOf } from '../../errors/index.ts'
+import { BoundedMap } from '../../ground/concurrency/index.ts'
+import { DuelogError, type ErrorCode, messageOf } from '../../ground/errors/index.ts'
 import type { AdmissionQueue } from '../limits/index.ts'
 
 /**

@@ -1,8 +1,13 @@
 /** One commit cycle: choose, apply to jobs, commit, store. */
-export { AnnouncedChanges } from './announced-changes.ts'
-export { BulkChanges } from './bulk-changes.ts'
-export type { CommitContext } from './commit-context.ts'
-export { batchRecordsMax, type CycleOptions, type CycleResult, runCommitCycle } from './commit-cycle.ts'
+export { type CommitContext, LocalStore } from './commit-context.ts'
+export {
+  batchRecordsMax,
+  type CycleOptions,
+  type CycleResult,
+  logPosition,
+  runCommitCycle,
+  saveCheckpoint,
+} from './commit-cycle.ts'
 export { FailureIsolation } from './failure-isolation.ts'
+export type { CycleRoom, Decisions, Hook, HookedCycle, PartitionHook } from './hooks.ts'
 export { TimerSource } from './timer-source.ts'
-export { logPosition, saveCheckpoint } from './transaction.ts'

@@ -3,7 +3,7 @@
  * bursts that are dispatched ahead of their time.
  */
 import { type Timer, timerKind } from '../../../streams/state/index.ts'
-import type { PartitionStore } from '../../ports/index.ts'
+import type { PartitionStore } from '../../ground/ports/index.ts'
 import { timerName } from '../input/index.ts'
 import type { Shared } from '../options/index.ts'
 import type { HeavyJobs } from '../state/index.ts'
@@ -229,4 +229,4 @@ export class TimerSource {
 
 /** Only a dispatch may be early; a lease or deadline that is taken early would be lost. */
 const mayActOn = ({ dueAt, kind }: Timer, now: number): boolean =>
-  dueAt <= now || kind === timerKind.fire || kind === timerKind.retryResidue || kind === timerKind.start
+  dueAt <= now || kind === timerKind.fire || kind === timerKind.retry || kind === timerKind.start

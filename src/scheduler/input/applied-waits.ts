@@ -1,5 +1,5 @@
 /** Callers that wait until a record is part of the store, or until the running commit cycle ends. */
-import { DuelogError } from '../../errors/index.ts'
+import { DuelogError } from '../../ground/errors/index.ts'
 import type { Source } from './input-buffer.ts'
 
 /** Callers that may wait for one partition at once. Further ones are refused. */

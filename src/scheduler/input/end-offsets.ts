@@ -1,7 +1,7 @@
 /** First and end offsets of topics: for one partition, for all partitions of a process in one query, and the errors about them. */
-import type { Clock } from '../../clock/index.ts'
-import { DuelogError } from '../../errors/index.ts'
-import type { LogAdmin } from '../../ports/index.ts'
+import type { Clock } from '../../ground/clock/index.ts'
+import { DuelogError } from '../../ground/errors/index.ts'
+import type { LogAdmin } from '../../ground/ports/index.ts'
 
 /** First offset that holds a record, and the next offset that readers of committed records can reach. */
 export interface Range {

@@ -8,15 +8,15 @@
  * Nothing else waits for it: the loop continues to fire during a query.
  */
 import type { Timer } from '../../../streams/state/index.ts'
-import { atSteady, type Clock } from '../../clock/index.ts'
-import type { WakeSignal } from '../../concurrency/index.ts'
-import type { Logger } from '../../logging/index.ts'
+import { atSteady, type Clock } from '../../ground/clock/index.ts'
+import type { WakeSignal } from '../../ground/concurrency/index.ts'
+import type { Logger } from '../../ground/logging/index.ts'
 import { type EndOffsetQueries, type Range, readableEnd, shrunk } from './end-offsets.ts'
 import type { LogPositions } from './log-positions.ts'
 import type { PartitionReader } from './partition-reader.ts'
 
 /** The partition, as it is at any time. */
-interface Place {
+export interface WatermarkPlace {
   readonly partition: number
   readonly shared: { readonly clock: Clock; readonly logger: Logger; readonly names: { readonly events: string } }
   readonly resources: { readonly ends: { readonly events: Pick<EndOffsetQueries, 'ask'> } }
@@ -40,7 +40,7 @@ interface Question {
 }
 
 export class EventsWatermark {
-  readonly #place: Place
+  readonly #place: WatermarkPlace
   #awaiting: { timer: Timer; untilMs: number }[] = []
   /** The earliest time that a waiting timer judges. */
   #judgedFromMs = Number.POSITIVE_INFINITY
@@ -52,7 +52,7 @@ export class EventsWatermark {
   #nudgeMs = nudgeMsMin
   #readUntil = 0
 
-  constructor(place: Place) {
+  constructor(place: WatermarkPlace) {
     this.#place = place
   }
 

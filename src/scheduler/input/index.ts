@@ -1,8 +1,6 @@
 /** From records as read to input of a batch, with limits on what waits. */
 export { AppliedWaits, type Wait } from './applied-waits.ts'
-export { Backpressure } from './backpressure.ts'
 export { EndOffsetQueries, endOf, firstOffset, type Range, rangeOf, readableEnd, shrunk } from './end-offsets.ts'
-export { EventsWatermark } from './events-watermark.ts'
 export {
   InputBuffer,
   type InputRecord,
@@ -14,7 +12,6 @@ export {
   waiterName,
 } from './input-buffer.ts'
 export { InputDecoder } from './input-decoder.ts'
-export { type AppliedOffsets, LogPositions } from './log-positions.ts'
+export { type AppliedOffsets, commandsRead, LogPositions, perhapsTaken, type Taken } from './log-positions.ts'
+export { PartitionInput, ReadingPace } from './partition-input.ts'
 export { PartitionReader, type ReadSource, readSources } from './partition-reader.ts'
-export { ReadingPace } from './reading-pace.ts'
-export { commandsRead, perhapsTaken, type Taken } from './taken-commands.ts'

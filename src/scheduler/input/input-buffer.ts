@@ -5,8 +5,8 @@
 import type { ExecutionEvent } from '../../../schemas/index.ts'
 import type { ReplyTo } from '../../../streams/jobs/index.ts'
 import type { Input, Timer, Waiter } from '../../../streams/state/index.ts'
-import { Fifo } from '../../concurrency/index.ts'
-import type { Heartbeat } from '../../ports/index.ts'
+import { Fifo } from '../../ground/concurrency/index.ts'
+import type { Heartbeat } from '../../ground/ports/index.ts'
 
 export type Source = 'jobs' | 'commands' | 'events'
 

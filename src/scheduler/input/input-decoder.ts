@@ -15,15 +15,16 @@ import {
 } from '../../../streams/state/index.ts'
 import { type Problem, quoted, traceContextOf } from '../../../streams/text/index.ts'
 import { appendedAtHeader, appendedAtOf, markHeader, movedHeader, partitionOf } from '../../../streams/topics/index.ts'
-import type { Clock } from '../../clock/index.ts'
-import { DuelogError, messageOf } from '../../errors/index.ts'
-import type { Logger } from '../../logging/index.ts'
-import type { Metrics } from '../../metrics/index.ts'
-import { type Codec, keptBytes, knownDefinition, type RecordIn, type TargetTopics } from '../../ports/index.ts'
+import type { Clock } from '../../ground/clock/index.ts'
+import { DuelogError, messageOf } from '../../ground/errors/index.ts'
+import type { Logger } from '../../ground/logging/index.ts'
+import type { Metrics } from '../../ground/metrics/index.ts'
+import type { Codec, RecordIn, TargetTopics } from '../../ground/ports/index.ts'
+import { keptBytes, knownDefinition } from '../../ground/records/index.ts'
 import type { Leases, WorkerWatch } from '../activity/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
 import type { InputRecord, Source } from './input-buffer.ts'
-import { type Taken, wasTaken } from './taken-commands.ts'
+import { type Taken, wasTaken } from './log-positions.ts'
 
 /** A larger record is not moved. With the overhead of a batch it might not fit, and the transaction would fail again and again. */
 export const movedBytesMax = 900_000
@@ -39,7 +40,7 @@ export interface InputDecoderOptions {
   workers: WorkerWatch
   /** Target topics of users. Undefined: none. */
   targets: TargetTopics | undefined
-  /** Which commands were taken before (taken-commands.ts). */
+  /** Which commands were taken before (log-positions.ts). */
   taken: () => Taken
   clock: Clock
   metrics: Metrics

@@ -1,8 +1,11 @@
-/** How far the logs of a partition are applied to its store, and what the last committed position says of its inputs. */
+/** How far the logs of a partition are applied to its store, what the last committed position says of its inputs, and which commands were taken. */
+
+import type { JobCommandType } from '../../../schemas/index.ts'
+import type { Clock } from '../../ground/clock/index.ts'
+import type { RecordIn } from '../../ground/ports/index.ts'
 import { type ChangelogState, emptyChangelogState } from '../state/index.ts'
-import type { Source } from './input-buffer.ts'
+import type { InputRecord, Source } from './input-buffer.ts'
 import type { PartitionReader, ReadSource } from './partition-reader.ts'
-import { allTaken } from './taken-commands.ts'
 
 /** The next offset of each log: all before it is part of the store. */
 export type AppliedOffsets = Record<ReadSource, number>
@@ -129,4 +132,47 @@ export class LogPositions {
     const isAll = receives && next >= this.#reader.next(source)
     return isAll ? Math.max(next, this.#reader.reach(source)) : next
   }
+}
+
+/**
+ * Which commands were taken before `job-commands` lost its end or was recreated; the topic may still hold them, or hold them again. A job
+ * remembers its last 32 commands. For all others the append time of the last taken command decides (ADR 0049).
+ */
+
+/** Unknown which commands were taken, because all of the state was lost. */
+export const allTaken = -1
+
+/** Unknown so far whether all of the state was lost. The next owner continues to find out. */
+export const perhapsTaken = -2
+
+export type Taken = Pick<ChangelogState, 'commandsUntil' | 'commandsAnewTo'>
+
+const isUnknown = (commandsUntil: number): boolean => commandsUntil === allTaken || commandsUntil === perhapsTaken
+
+/** Whether the command was taken before. If all decisions are lost, PAUSE and RESUME are applied again, and nothing else is done twice. */
+export function wasTaken({ offset, timestampMs, byBroker }: RecordIn, type: JobCommandType, known: Taken): boolean {
+  if (offset >= known.commandsAnewTo) return false
+  if (isUnknown(known.commandsUntil)) return type !== 'PAUSE' && type !== 'RESUME'
+  return byBroker === true && timestampMs <= known.commandsUntil
+}
+
+/**
+ * The values for the committed position once these records are applied. The owner's clock limits the append time, so a broker
+ * whose clock is ahead does not make later commands look taken.
+ */
+export function commandsRead(
+  { logged, applied, hasReports }: Pick<LogPositions, 'logged' | 'applied' | 'hasReports'>,
+  clock: Pick<Clock, 'nowMs'>,
+  inputRecords: readonly InputRecord[],
+): Taken {
+  let { commandsUntil, commandsAnewTo } = logged
+  // The position may pass the only report that shows it, and the next owner does not read that report again.
+  if (commandsUntil === perhapsTaken && hasReports) commandsUntil = allTaken
+  for (const { source, offset, appendedAt } of inputRecords) {
+    if (source !== 'commands' || offset < commandsAnewTo) continue
+    if (isUnknown(commandsUntil)) commandsUntil = 0
+    commandsUntil = Math.max(commandsUntil, Math.min(appendedAt ?? 0, clock.nowMs()))
+  }
+  if (applied.commands >= commandsAnewTo && !isUnknown(commandsUntil)) commandsAnewTo = 0
+  return { commandsUntil, commandsAnewTo }
 }

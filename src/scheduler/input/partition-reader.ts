@@ -1,6 +1,6 @@
 /** One partition's view of the reader: its four topics, the next offset of each, and which of them are being read. */
 import type { TopicNames } from '../../../streams/topics/index.ts'
-import type { GroupReader, Position, TopicPartition } from '../../ports/index.ts'
+import type { GroupReader, Position, TopicPartition } from '../../ground/ports/index.ts'
 import type { Source } from './input-buffer.ts'
 
 export type ReadSource = Source | 'state'

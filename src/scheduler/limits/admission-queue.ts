@@ -23,8 +23,8 @@ import {
   waitersRange,
 } from '../../../streams/state/index.ts'
 import { agedEvery, rankMax } from '../../../streams/topics/index.ts'
-import { BoundedMap } from '../../concurrency/index.ts'
-import type { PartitionStore } from '../../ports/index.ts'
+import { BoundedMap } from '../../ground/concurrency/index.ts'
+import type { PartitionStore } from '../../ground/ports/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
 import { entryOf } from '../state/index.ts'
 import type { LimitCounters } from './limit-counters.ts'

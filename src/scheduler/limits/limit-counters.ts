@@ -16,7 +16,7 @@ import {
   startsKey,
   startsOf,
 } from '../../../streams/state/index.ts'
-import type { PartitionStore } from '../../ports/index.ts'
+import type { PartitionStore } from '../../ground/ports/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
 import { entryOf } from '../state/index.ts'
 

@@ -16,11 +16,11 @@ import type {
   WorkerControlInput,
 } from '../../../schemas/index.ts'
 import type { TopicNames } from '../../../streams/topics/index.ts'
-import type { Clock } from '../../clock/index.ts'
-import type { IdleTime } from '../../concurrency/index.ts'
-import type { Logger } from '../../logging/index.ts'
-import type { Metrics } from '../../metrics/index.ts'
-import type { Codec, Log, LogAdmin, PartitionStores, Pauses, StoreSearches, TargetTopics } from '../../ports/index.ts'
+import type { Clock } from '../../ground/clock/index.ts'
+import type { IdleTime } from '../../ground/concurrency/index.ts'
+import type { Logger } from '../../ground/logging/index.ts'
+import type { Metrics } from '../../ground/metrics/index.ts'
+import type { Codec, Log, LogAdmin, PartitionStores, Pauses, StoreSearches, TargetTopics } from '../../ground/ports/index.ts'
 import type { PoolWorkers } from '../pools/index.ts'
 
 export interface SchedulerCodecs {

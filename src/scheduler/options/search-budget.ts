@@ -3,7 +3,7 @@
  * memberships. The cost is counted in steps (ADR 0058), so no decision depends on it and no clock is read.
  */
 import { stepsPerMs, stepsSpent } from '../../../streams/schedules/index.ts'
-import { type IdleTime, idleTime } from '../../concurrency/index.ts'
+import { type IdleTime, idleTime } from '../../ground/concurrency/index.ts'
 
 /** Steps after which a reader yields to other work: about half a millisecond. */
 const readingStepsMax = 50_000

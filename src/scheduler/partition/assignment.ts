@@ -2,12 +2,12 @@
  * What a partition of this process keeps from its assignment to its end, across reopens: its role, its phase, the leases, and
  * the memory of failures. Everything else is made for each opening (partition-context.ts).
  */
-import { trustedMs } from '../../clock/index.ts'
-import { type Semaphore, WakeSignal } from '../../concurrency/index.ts'
-import { DuelogError, type ErrorCode, messageOf } from '../../errors/index.ts'
-import type { LogWriter, PositionReset } from '../../ports/index.ts'
-import { JobWaits, Leases, WorkerWatch } from '../activity/index.ts'
-import { AnnouncedChanges, batchRecordsMax, FailureIsolation } from '../commit/index.ts'
+import { trustedMs } from '../../ground/clock/index.ts'
+import { type Semaphore, WakeSignal } from '../../ground/concurrency/index.ts'
+import { DuelogError, type ErrorCode, messageOf } from '../../ground/errors/index.ts'
+import type { LogWriter, PositionReset } from '../../ground/ports/index.ts'
+import { KeptActivity } from '../activity/index.ts'
+import { batchRecordsMax, FailureIsolation, type Hook, type PartitionHook } from '../commit/index.ts'
 import {
   type AppliedOffsets,
   AppliedWaits,
@@ -34,15 +34,17 @@ const handoffMs = 30_000
 const warmRecordsMax = 1_000
 /**
  * A partition that fired stays warm for this time while it reopens. A cut-off from one broker is reported later
- * (kafka/brokers/broker-isolation.ts).
+ * (kafka/client/broker-isolation.ts).
  */
 const firedMsMax = 10_000
 
 /** Errors that last until a person acts: the view of the partition shows them. */
-const saysWhatToDo: ReadonlySet<ErrorCode> = new Set(['kafka-denied', 'bad-config', 'system-moved'])
+const saysWhatToDo: ReadonlySet<ErrorCode> = new Set(['kafka-denied', 'bad-config', 'system-moved', 'changelog-cut'])
 
 /** What the partitions of one scheduler share in addition to its options. */
 export interface SchedulerResources {
+  /** What works on partitions beside the core. */
+  hooks: readonly Hook[]
   commits: Semaphore
   heavy: HeavyTimerSlots
   /** Bytes at which reading pauses for one partition. */
@@ -84,8 +86,7 @@ export class Assignment {
   readonly partitionReader: PartitionReader
   readonly resources: SchedulerResources
   readonly signal: WakeSignal
-  readonly leases = new Leases(0)
-  readonly workers = new WorkerWatch()
+  readonly activity = new KeptActivity()
   /** A failed commit cycle ends in a reopen, and the search for its cause continues after it. */
   readonly failureIsolation = new FailureIsolation(batchRecordsMax)
   /** It counts reopens. */
@@ -95,9 +96,7 @@ export class Assignment {
     () => this.applied,
     () => this.resources.readingPace.hurry(),
   )
-  readonly jobWaits = new JobWaits()
-  /** Operations that a partition knows across reopens, and before it is active. */
-  readonly announced: AnnouncedChanges
+  readonly hooks: readonly PartitionHook[]
   /** The next offsets that are part of the store, by the latest opening. */
   applied: Readonly<AppliedOffsets> = { jobs: 0, commands: 0, events: 0, state: 0 }
   role: PartitionRole
@@ -128,7 +127,7 @@ export class Assignment {
     this.resources = resources
     this.storeFailures = new StoreFailures(shared.clock)
     this.signal = new WakeSignal(shared.clock)
-    this.announced = new AnnouncedChanges(shared.clock)
+    this.hooks = resources.hooks.map((hook) => hook({ partition, wake: () => this.signal.wake() }))
   }
 
   get phase(): Phase {
@@ -170,7 +169,7 @@ export class Assignment {
     this.#phase = phase
     if (phase === 'active') {
       this.trouble = null
-      this.jobWaits.anyChanged()
+      this.activity.jobWaits.anyChanged()
     } else if (before === 'active') {
       this.#firedAt = this.shared.clock.steadyMs()
       this.#forgetMeasures()
@@ -189,8 +188,13 @@ export class Assignment {
   /** The partition is handed over: it fires for at most handoffMs more. */
   handOver(): void {
     this.#leavingAt = this.shared.clock.steadyMs() + handoffMs
-    this.announced.leave()
+    this.left()
     this.signal.wake()
+  }
+
+  /** Tells the hooks that the partition goes to another process. */
+  left(): void {
+    for (const hook of this.hooks) hook.left?.()
   }
 
   /** The partition is not handed over, or that has ended. */
@@ -202,7 +206,7 @@ export class Assignment {
   beginClose(): void {
     this.#closing = true
     this.#closed.reject(new Closed())
-    this.announced.leave()
+    this.left()
     this.signal.wake()
   }
 

@@ -3,13 +3,24 @@
  * records expired unread. Reading continues at the beginning of the log, and the reset is reported (ADR 0034).
  */
 import type { Position, StateEntryInput } from '../../../schemas/index.ts'
-import { definitionValue, isRetainedDefinition, prefix, storedDefinition } from '../../../streams/state/index.ts'
+import {
+  definitionValue,
+  isRetainedDefinition,
+  keyAfter,
+  prefix,
+  rangeOf,
+  storedDefinition,
+} from '../../../streams/state/index.ts'
 import { counted } from '../../../streams/text/index.ts'
-import type { PositionReset, StoreEntry } from '../../ports/index.ts'
-import { perhapsTaken, type Range, type ReadSource } from '../input/index.ts'
+import type { PartitionStore, PositionReset, RecordOut, StoreEntry } from '../../ground/ports/index.ts'
+import { perhapsTaken, type Range, type Source } from '../input/index.ts'
 import { positionKey, readEntry } from '../state/index.ts'
-import { entriesOf, logEntries } from './changelog-rewrite.ts'
+import { Closed } from './assignment.ts'
 import type { PartitionContext } from './partition-context.ts'
+
+/** Limits of one transaction that logs entries again: records, and about their bytes. */
+const sliceRecords = 500
+const sliceBytes = 1_000_000
 
 /** Why a position is outside its log; undefined if it is inside. */
 export function outside(offset: number, { earliest, next }: Range): PositionReset['reason'] | undefined {
@@ -37,7 +48,7 @@ export function goOn(
   const isPositionMissing = position === null && events.end > 0
   if (isPositionMissing) Object.assign(logged, { commandsUntil: perhapsTaken, commandsAnewTo: commands.end })
   const mayBeLost = isPositionMissing || commandsUntil === perhapsTaken
-  context.positions.claimed(logged, { commands: commands.from, events: events.from }, mayBeLost)
+  context.input.positions.claimed(logged, { commands: commands.from, events: events.from }, mayBeLost)
 }
 
 /**
@@ -45,8 +56,8 @@ export function goOn(
  * unreadable records prove nothing.
  */
 export function judgeLoss(context: PartitionContext): void {
-  context.positions.lossJudged()
-  if (context.positions.hasReports) reportLost(context)
+  context.input.positions.lossJudged()
+  if (context.input.positions.hasReports) reportLost(context)
 }
 
 /** The offset to continue an input from: its logged position, or the beginning of the log if the position is outside of it. */
@@ -74,9 +85,9 @@ function reportLost(context: PartitionContext): void {
   )
 }
 
-export function reportReset(
+function reportReset(
   context: PartitionContext,
-  source: ReadSource,
+  source: Source,
   offset: number,
   range: Range,
   reason: PositionReset['reason'],
@@ -107,10 +118,15 @@ export async function definitionsWereRecreated(
   range: Range,
 ): Promise<boolean> {
   const { names, codecs, logger } = context.shared
-  const { partition, writer, store } = context
+  const {
+    partition,
+    writer,
+    local: { store },
+  } = context
   const position = (await readEntry(codecs, store, positionKey))?.position
   // A store that followed the old log is not better than its position.
-  if (!position || writer === undefined || position.jobsOffset <= range.next) return context.positions.applied.jobs > range.next
+  if (!position || writer === undefined || position.jobsOffset <= range.next)
+    return context.input.positions.applied.jobs > range.next
   reportReset(context, 'jobs', position.jobsOffset, range, 'beyond-end')
   const states = await logEntries(context, unboundEntries(context))
   const resetPosition = { ...position, claimOffset, claimedAt, jobsOffset: 0 }
@@ -123,8 +139,45 @@ export async function definitionsWereRecreated(
   return true
 }
 
+/** Commits the entries slice by slice. Resolves with their count. */
+async function logEntries(context: PartitionContext, entries: AsyncIterable<StoreEntry>): Promise<number> {
+  const { writer, partition, shared } = context
+  let count = 0
+  let slice: RecordOut[] = []
+  let bytes = 0
+  const put = async (): Promise<void> => {
+    if (context.life.closing) throw new Closed()
+    if (slice.length > 0) await writer?.commit(slice)
+    count += slice.length
+    slice = []
+    bytes = 0
+  }
+  for await (const { key, value } of entries) {
+    slice.push({ topic: shared.names.state, partition, key, value })
+    bytes += key.length + value.length
+    if (slice.length >= sliceRecords || bytes >= sliceBytes) await put()
+  }
+  await put()
+  return count
+}
+
+/** All entries of these kinds, one kind after another. */
+export async function* entriesOf(store: PartitionStore, kinds: readonly number[]): AsyncGenerator<StoreEntry> {
+  for (const kind of kinds) {
+    const { to, ...range } = rangeOf(kind)
+    for (let { from } = range; ; ) {
+      // One scan is in memory as a whole.
+      const entries = await store.scan({ from, to, limit: sliceRecords, bytesMax: sliceBytes })
+      yield* entries
+      const last = entries.at(-1)
+      if (last === undefined) break
+      from = keyAfter(last.key)
+    }
+  }
+}
+
 async function* unboundEntries(context: PartitionContext): AsyncGenerator<StoreEntry> {
-  for await (const entry of entriesOf(context.store, [prefix.state, prefix.snapshot])) {
+  for await (const entry of entriesOf(context.local.store, [prefix.state, prefix.snapshot])) {
     const value = await unbound(context, entry)
     if (value !== undefined) yield { key: entry.key, value }
   }

@@ -7,9 +7,9 @@
  */
 import { counted } from '../../../streams/text/index.ts'
 import type { TopicNames } from '../../../streams/topics/index.ts'
-import type { Clock } from '../../clock/index.ts'
-import type { Metrics } from '../../metrics/index.ts'
-import type { LogAdmin, OpenTransaction } from '../../ports/index.ts'
+import type { Clock } from '../../ground/clock/index.ts'
+import type { Metrics } from '../../ground/metrics/index.ts'
+import type { LogAdmin, OpenTransaction } from '../../ground/ports/index.ts'
 import { readSources } from '../input/index.ts'
 import type { Shared } from '../options/index.ts'
 

@@ -17,21 +17,9 @@
  * transaction of unknown outcome. Only a member with a successful heartbeat since then may do it.
  */
 import { counted } from '../../../streams/text/index.ts'
-import { type Semaphore, Stopwatch } from '../../concurrency/index.ts'
-import { DuelogError } from '../../errors/index.ts'
-import type {
-  Announced,
-  AnnounceQuery,
-  Asker,
-  Batch,
-  ChangeQuery,
-  Changes,
-  CutOff,
-  PartitionStore,
-  PartitionView,
-  TargetQuery,
-  Targets,
-} from '../../ports/index.ts'
+import { type Semaphore, Stopwatch } from '../../ground/concurrency/index.ts'
+import { DuelogError } from '../../ground/errors/index.ts'
+import type { Batch, PartitionStore, PartitionView } from '../../ground/ports/index.ts'
 import type { ActiveRuns, JobWait, Leases, StandingJobs, WorkerWatch } from '../activity/index.ts'
 import {
   type LogPositions,
@@ -43,7 +31,6 @@ import {
   type Wait,
 } from '../input/index.ts'
 import type { Shared } from '../options/index.ts'
-import type { WrittenIds } from '../queries/index.ts'
 import { ownZoneRules } from '../timers/index.ts'
 import { Assignment, Closed, type PartitionRole, type Phase, RoleChanged, type SchedulerResources } from './assignment.ts'
 import type { PartitionContext } from './partition-context.ts'
@@ -56,7 +43,7 @@ import { claim, drain } from './takeover.ts'
 
 export class Partition {
   readonly #assignment: Assignment
-  /** What is open now. Undefined while the store is being opened, and between two openings. */
+  /** The open partition. Undefined while the store is being opened, and between two openings. */
   #opening: { context: PartitionContext; receiver: Receiver } | undefined
   readonly #ended: Promise<void>
   /** Reopens since the partition last committed applied records. Being active is not enough: the first commit cycle may fail. */
@@ -99,15 +86,15 @@ export class Partition {
   }
   /** The store, while the partition is active and no other member can own it. */
   get store(): PartitionStore | undefined {
-    return this.phase === 'active' && this.#isCurrent ? this.#context?.store : undefined
+    return this.phase === 'active' && this.isCurrent ? this.#context?.local.store : undefined
   }
   /** False if another member may have fenced it. An owner learns that only with its next commit. */
-  get #isCurrent(): boolean {
+  get isCurrent(): boolean {
     return !this.#assignment.isLeaving && this.partitionReader.isMember
   }
   /** A store that can be read, but may be out of date. */
   get copy(): PartitionStore | undefined {
-    return this.#behindRecords === null ? undefined : this.#context?.store
+    return this.#behindRecords === null ? undefined : this.#context?.local.store
   }
   get #behindRecords(): number | null {
     return this.#context?.behindRecords ?? null
@@ -118,6 +105,10 @@ export class Partition {
   /** Whether it fires, or could after little more than a claim. */
   get isWarm(): boolean {
     return this.#assignment.isWarm(this.#behindRecords)
+  }
+  /** Why it cannot go on until an operator acts; for people. */
+  get trouble(): string | null {
+    return this.#assignment.trouble
   }
   /** Whether it fires or follows. */
   get works(): boolean {
@@ -132,25 +123,22 @@ export class Partition {
     return this.#assignment.applied.state
   }
   get leases(): Leases {
-    return this.#assignment.leases
+    return this.#assignment.activity.leases
   }
   get workers(): WorkerWatch {
-    return this.#assignment.workers
+    return this.#assignment.activity.workers
   }
   /** Soft state since the store was opened; undefined while none is open. */
   get activeRuns(): ActiveRuns | undefined {
-    return this.#context?.activeRuns
+    return this.#context?.activity.activeRuns
   }
   /** The same: soft state, counted when somebody asks. */
   get standing(): StandingJobs | undefined {
-    return this.#context?.standing
-  }
-  get written(): WrittenIds | undefined {
-    return this.#context?.written
+    return this.#context?.activity.standing
   }
   /** For each input the applied offset, and the end of its log if it is known. Empty while no store is open. */
   inputs(): ReturnType<LogPositions['inputs']> {
-    return this.#context?.positions.inputs() ?? []
+    return this.#context?.input.positions.inputs() ?? []
   }
   /** Start of the current commit cycle, by the steady clock; Infinity between cycles. */
   get cycleSince(): number {
@@ -161,19 +149,25 @@ export class Partition {
     const { partition, phase, role, applied, shared, resources, trouble, lastReset } = this.#assignment
     const context = this.#context
     const { restoreRemaining = 0, restoreTotal = 0 } = context?.restoreProgress ?? {}
-    const walk = context?.zones.walk
+    const walk = context?.local.zones.walk
     return {
       partition,
       phase: phase === 'warming' ? 'restoring' : phase === 'draining' ? 'claiming' : phase,
-      ...{ restoreRemaining, restoreTotal, mailboxDepth: context?.inputBuffer.depth ?? 0 },
+      ...{ restoreRemaining, restoreTotal, mailboxDepth: context?.input.buffer.depth ?? 0 },
       ...{ jobsOffset: applied.jobs, commandsOffset: applied.commands, eventsOffset: applied.events },
       overdueMs: phase === 'active' && context !== undefined ? Math.max(0, shared.clock.nowMs() - context.dueAt) : 0,
-      lateness: context?.activeRuns.lateness.view(shared.clock.nowMs()) ?? null,
-      underWay: context?.activeRuns.counts ?? { dispatched: 0, running: 0, waiting: 0, withoutHandler: 0, inPausedPools: 0 },
-      pools: context?.activeRuns.byPool ?? [],
-      standing: phase === 'active' ? (context?.standing.counts ?? null) : null,
+      lateness: context?.activity.activeRuns.lateness.view(shared.clock.nowMs()) ?? null,
+      underWay: context?.activity.activeRuns.counts ?? {
+        dispatched: 0,
+        running: 0,
+        waiting: 0,
+        withoutHandler: 0,
+        inPausedPools: 0,
+      },
+      pools: context?.activity.activeRuns.byPool ?? [],
+      standing: phase === 'active' ? (context?.activity.standing.counts ?? null) : null,
       ...{ role, behindRecords: this.#behindRecords },
-      ...(phase === 'active' && { isCurrent: this.#isCurrent }),
+      ...(phase === 'active' && { isCurrent: this.isCurrent }),
       problem: phase === 'closed' ? null : (shared.clock.guard?.problem ?? trouble),
       ...{ lastReset, openTransaction: resources.openTransactions.of(partition) },
       ...{ zoneRules: ownZoneRules(shared), zoneWalk: walk === undefined ? null : { ...walk.view } },
@@ -217,27 +211,9 @@ export class Partition {
     return this.#assignment.waits.untilCycleEnds()
   }
 
-  /** See BulkChanges. Undefined: it is not active. */
-  change(query: ChangeQuery, asker?: Asker): Promise<Changes> | undefined {
-    return this.phase === 'active' ? this.#context?.bulk.begin(query, asker) : undefined
-  }
-
-  /** See AnnouncedChanges. Undefined: this process does not own the partition, and will not. */
-  async announce(query: AnnounceQuery, now: CutOff, asker?: Asker): Promise<Announced | undefined> {
-    if (this.role !== 'owner' || this.closing || !this.#isCurrent) return undefined
-    const isActive = this.phase === 'active'
-    const announced = await this.#assignment.announced.announce(query, isActive ? now : undefined, asker)
-    return { ...announced, isActive: isActive && this.store !== undefined }
-  }
-
-  /** As AnnouncedChanges#list says. */
-  listTargets(query: TargetQuery, list: () => Promise<Targets>): Promise<Targets> {
-    return this.#assignment.announced.list(query, list)
-  }
-
   /** See JobWaits. */
   jobChange(jobId: string): JobWait {
-    return this.#assignment.jobWaits.begin(jobId)
+    return this.#assignment.activity.jobWaits.begin(jobId)
   }
 
   /** The group gave the partition to another member. An active partition keeps firing until that member has fenced it. */
@@ -257,11 +233,11 @@ export class Partition {
     partitionReader.isSilent = role === 'standby' && phase === 'active'
     if (assignment.role === role) return
     assignment.role = role
-    if (role === 'standby') assignment.announced.leave()
+    if (role === 'standby') assignment.left()
     // A firing partition continues whatever its next role is. A current standby takes over with its store. Any other partition
     // restarts; one whose store is being opened notices it then.
     if (phase === 'active' || phase === 'following') assignment.signal.wake()
-    else this.#context?.interrupt(new RoleChanged())
+    else this.#context?.life.interrupt(new RoleChanged())
   }
 
   /** Finishes the current commit cycle and closes. */
@@ -272,7 +248,7 @@ export class Partition {
 
   #beginClose(): void {
     if (this.#context === undefined) this.#assignment.beginClose()
-    else this.#context.beginClose()
+    else this.#context.life.beginClose()
   }
 
   async #run(): Promise<void> {
@@ -287,7 +263,7 @@ export class Partition {
     }
     assignment.enter('closed')
     assignment.waits.refuse()
-    assignment.jobWaits.refuse()
+    assignment.activity.jobWaits.refuse()
   }
 
   async #openAndRun(): Promise<never> {
@@ -299,7 +275,7 @@ export class Partition {
     if (assignment.closing) throw new Closed()
     if (assignment.role !== role) throw new RoleChanged()
     const inSlots = (slots: Semaphore, task: () => Promise<void>): Promise<void> =>
-      large ? assignment.orClosed(slots.run(task, context.interrupted)) : task()
+      large ? assignment.orClosed(slots.run(task, context.life.interrupted)) : task()
     const took = new Stopwatch(shared.clock)
     const takeOver = async (): Promise<void> => {
       took.begin()
@@ -312,10 +288,11 @@ export class Partition {
       await follow(context)
       await takeOver()
     } else await inSlots(resources.restores, () => restore(context, ends).then(takeOver))
-    context.leases.grant(shared.clock.nowMs())
-    context.workers.clear()
+    context.activity.begin(shared.clock.nowMs())
     context.enter('active')
-    const { claimOffset } = context
+    const {
+      local: { claimOffset },
+    } = context
     const { read } = context.restoreProgress
     shared.logger.info(
       { event: 'partition-active', partition, claimOffset, read, ...took.ms },

@@ -1,6 +1,6 @@
 /** Passes records from the reader into the partition: job-state to the store, all others to the input buffer. */
-import { atSteady } from '../../clock/index.ts'
-import type { Batch } from '../../ports/index.ts'
+import { atSteady } from '../../ground/clock/index.ts'
+import type { Batch } from '../../ground/ports/index.ts'
 import { InputDecoder, type InputRecord, type ReadSource, type Source, shrunk, type Taken } from '../input/index.ts'
 import { SearchBudget } from '../options/index.ts'
 import type { PartitionContext } from './partition-context.ts'
@@ -23,23 +23,27 @@ export class Receiver {
 
   constructor(context: PartitionContext) {
     this.#context = context
-    const { partition, shared, leases, workers } = context
+    const {
+      partition,
+      shared,
+      activity: { leases, workers },
+    } = context
     const { partitions, codecs, targets, clock, metrics, logger } = shared
-    const taken = (): Taken => context.positions.logged
+    const taken = (): Taken => context.input.positions.logged
     this.#decoder = new InputDecoder({ partition, taken, partitions, codecs, leases, workers, targets, clock, metrics, logger })
   }
 
   /** Takes records from the reader. Resolves when the next ones may come. */
   async receive(source: ReadSource, batch: Batch): Promise<void> {
     const context = this.#context
-    const { partitionReader } = context
+    const { reader: partitionReader } = context.input
     // A log does not shrink by itself: it was truncated or recreated. The next claim finds the offset to continue from.
-    if (batch.highWatermark < partitionReader.next(source) && partitionReader.isOpen(source) && !context.closing)
-      return context.fail(shrunk(batch.topic, batch.partition, batch.highWatermark, partitionReader.next(source)))
+    if (batch.highWatermark < partitionReader.next(source) && partitionReader.isOpen(source) && !context.life.closing)
+      return context.life.fail(shrunk(batch.topic, batch.partition, batch.highWatermark, partitionReader.next(source)))
     partitionReader.ended(source, batch.highWatermark)
     const records = batch.records.filter((record) => record.offset >= partitionReader.next(source))
-    if (records.length === 0 || context.closing || !partitionReader.isOpen(source)) return
-    context.progress()
+    if (records.length === 0 || context.life.closing || !partitionReader.isOpen(source)) return
+    context.life.progress()
     context.restoreProgress.received(source, records.length, batch.highWatermark)
     const openings = partitionReader.openings(source)
     try {
@@ -52,21 +56,22 @@ export class Receiver {
     } catch (error) {
       // If the partition closed in between, its records are delivered again. Otherwise this is a fault of the partition and not
       // of the reader.
-      if (openings === partitionReader.openings(source)) context.fail(error)
+      if (openings === partitionReader.openings(source)) context.life.fail(error)
     }
     context.signal.wake()
-    await context.backpressure.room()
-    const isTrickle = source === 'jobs' && context.phase === 'active' && partitionReader.next(source) >= batch.highWatermark
+    await context.input.backpressure.room()
+    const isTrickle = source === 'jobs' && context.life.phase === 'active' && partitionReader.next(source) >= batch.highWatermark
     if (isTrickle) await context.resources.readingPace.next()
   }
 
   async #receiveInputs(source: Source, records: Batch['records']): Promise<void> {
-    const { partitionReader, inputBuffer, shared } = this.#context
+    const { shared, input } = this.#context
+    const { reader: partitionReader, buffer: inputBuffer } = input
     const openings = partitionReader.openings(source)
     const budget = new SearchBudget()
     const putOffAt = shared.clock.steadyMs() + searchWaitMs
     for (const record of records) {
-      const canWait = source === 'jobs' && this.#context.phase === 'active'
+      const canWait = source === 'jobs' && this.#context.life.phase === 'active'
       const rest = canWait ? budget.restAsSpare(shared.spare) : budget.rest()
       if (rest !== undefined && canWait) {
         // Rests run one after another, so many of them may take seconds.
@@ -87,10 +92,10 @@ export class Receiver {
       // The input was reopened in between: the record is delivered again.
       if (openings !== partitionReader.openings(source)) return
       if (inputRecord.input?.kind === 'event') {
-        this.#context.positions.reportRead()
+        this.#context.input.positions.reportRead()
         // The report of a start changes nothing for those who wait for the end.
         const { type } = inputRecord.input.event
-        inputRecord.isAwaited = type !== 'STARTED' && this.#context.jobWaits.has(inputRecord.jobId)
+        inputRecord.isAwaited = type !== 'STARTED' && this.#context.activity.jobWaits.has(inputRecord.jobId)
       }
       inputBuffer.put(inputRecord)
       partitionReader.received(source, record.offset + 1)
@@ -130,7 +135,8 @@ export class Receiver {
 
   /** The rest of the batch is fetched again later, so that other topics are read in between. */
   #readAgainAfter(wait: Promise<void>, ms: number, source: Source, openings: number): void {
-    const { partitionReader, inputBuffer, shared } = this.#context
+    const { shared, input } = this.#context
+    const { reader: partitionReader, buffer: inputBuffer } = input
     partitionReader.rewind(source)
     void wait.then(() =>
       shared.clock.at(shared.clock.nowMs() + ms, () => {

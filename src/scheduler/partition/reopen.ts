@@ -1,5 +1,5 @@
 /** How a failed partition is opened again: after a delay that grows, with a bounded number of log lines. */
-import { DuelogError, messageOf } from '../../errors/index.ts'
+import { DuelogError, messageOf } from '../../ground/errors/index.ts'
 import type { Shared } from '../options/index.ts'
 
 const waitMsMin = 50

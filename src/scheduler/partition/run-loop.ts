@@ -1,16 +1,69 @@
-/** The phase active: the loop that fires. */
-import { type Timer, timerKind } from '../../../streams/state/index.ts'
-import { trustedMs } from '../../clock/index.ts'
+/** The phase active: the loop that fires, and when it logs its positions while it is idle. */
+
+import type { Timer } from '../../../streams/state/index.ts'
+import { atSteady, trustedMs } from '../../ground/clock/index.ts'
 import { batchRecordsMax, type CycleResult, TimerSource } from '../commit/index.ts'
+import { idleCheckMs } from '../state/index.ts'
 import { LostTimerSweeper } from '../timers/index.ts'
 import { Closed, RoleChanged } from './assignment.ts'
-import { FollowPace } from './follow-pace.ts'
-import { IdlePosition } from './idle-position.ts'
+import { OutsideChanges } from './outside-changes.ts'
 import type { PartitionContext } from './partition-context.ts'
-import { PauseChanges } from './pause-changes.ts'
-import { TargetAppearances } from './target-appearances.ts'
-import { WorkerChanges } from './worker-changes.ts'
 import { ZoneChecks } from './zone-checks.ts'
+
+/**
+ * An owner that lost the partition in the group commits so often. Its next commit fails once the successor has fenced it, and
+ * it ends.
+ */
+const leavingMs = 200
+/**
+ * A store that lacks more records is not warm (assignment.ts). This also applies without standbys: a new member follows
+ * before it owns.
+ */
+const unloggedMax = 1_000
+/** Maximum time that definitions, and ends of transactions after commands, stay unlogged while nothing else is committed. */
+const idleMs = 1_000
+
+/**
+ * Decides when an idle owner logs its positions although it has nothing else to log. Standbys apply definitions only up to the
+ * logged position. A successor would take records for lost that expired after it: heartbeats, marks, and records that no reader
+ * is shown.
+ */
+export class IdlePosition {
+  readonly #context: PartitionContext
+  /** By the steady clock. */
+  #dueAt = Number.POSITIVE_INFINITY
+
+  constructor(context: PartitionContext) {
+    this.#context = context
+  }
+
+  /** When `logIfDue` must be called again. */
+  get nextCheckAt(): number {
+    return atSteady(this.#context.shared.clock, this.#dueAt)
+  }
+
+  /** Call it while no timer is due and no input is waiting. */
+  async logIfDue(): Promise<void> {
+    const context = this.#context
+    const steadyMs = context.shared.clock.steadyMs()
+    const waitMs = this.#waitMs
+    if (waitMs < Number.POSITIVE_INFINITY && this.#dueAt <= steadyMs) {
+      await context.logPosition(true)
+      this.#dueAt = Number.POSITIVE_INFINITY
+    } else this.#dueAt = waitMs < Number.POSITIVE_INFINITY ? Math.min(this.#dueAt, steadyMs + waitMs) : waitMs
+  }
+
+  get #waitMs(): number {
+    const context = this.#context
+    const { positions } = context.input
+    if (context.assignment.isLeaving) return leavingMs
+    const isFollowed = (context.shared.standbys ?? 0) > 0 || positions.applied.jobs - positions.logged.jobsOffset > unloggedMax
+    if (isFollowed && positions.isUnlogged('jobs')) return idleMs
+    if (positions.isUnlogged('commands')) return idleMs
+    // Reports and definitions arrive all the time. They are not worth a commit each.
+    return positions.isUnlogged('events') || positions.isUnlogged('jobs') ? idleCheckMs : Number.POSITIVE_INFINITY
+  }
+}
 
 /** Ahead topics hold nothing that is due later than this from now. It is twice the maximum of DUELOG_LEAD_MS_MAX. */
 const aheadTopicMsMax = 120_000
@@ -18,24 +71,11 @@ const aheadTopicMsMax = 120_000
 /** What lets jobs follow changes outside of their logs, with timers that are never stored. */
 interface Changes {
   zones: ZoneChecks
-  workers: WorkerChanges
-  targets: TargetAppearances
-  pauses: PauseChanges
-  pace: FollowPace
-}
-
-function changesOf(context: PartitionContext): Omit<Changes, 'zones'> {
-  const pace = new FollowPace()
-  return {
-    workers: new WorkerChanges(context, pace),
-    targets: new TargetAppearances(context),
-    pauses: new PauseChanges(context, pace),
-    pace,
-  }
+  outside: OutsideChanges
 }
 
 /** A timer that waits for reports is overdue, but not lost. */
-const sweepAt = ({ reports, shared }: PartitionContext, sweeper: LostTimerSweeper): number =>
+const sweepAt = ({ input: { reports }, shared }: PartitionContext, sweeper: LostTimerSweeper): number =>
   reports.depth === 0 && (shared.idleTasks ?? true) ? sweeper.nextSweepAt : Number.POSITIVE_INFINITY
 
 /**
@@ -44,16 +84,15 @@ const sweepAt = ({ reports, shared }: PartitionContext, sweeper: LostTimerSweepe
  * meantime.
  */
 export async function runLoop(context: PartitionContext): Promise<never> {
-  const { shared, inputBuffer, store, index } = context
+  const { shared, admissionQueue, input } = context
+  const { store, index, heavyJobs } = context.local
   const { clock, lingerMs } = shared
-  const timerSource = new TimerSource(index, store, shared, context.heavyJobs)
+  const timerSource = new TimerSource(index, store, shared, heavyJobs)
   const onTimerScheduled = (timer: Timer): void => timerSource.scheduled(timer)
-  const { admissionQueue, bulk } = context
-  const { heavy } = context.resources
   admissionQueue.open(trustedMs(clock) ?? 0)
   const sweeper = new LostTimerSweeper(store, shared)
   const zones = new ZoneChecks(context, onTimerScheduled)
-  const changes: Changes = { ...changesOf(context), zones }
+  const outside = new OutsideChanges(context)
   let lingerUntil = 0
   let isStopped = false
   const position = new IdlePosition(context)
@@ -62,13 +101,13 @@ export async function runLoop(context: PartitionContext): Promise<never> {
     endIfLeft(context, now)
     if (now === undefined) {
       isStopped = true
-      await context.nap(Number.POSITIVE_INFINITY)
+      await context.life.nap(Number.POSITIVE_INFINITY)
       continue
     }
     // Reports that arrived in the meantime have wrong times, or were not read yet.
-    if (isStopped) context.leases.grant(now)
+    if (isStopped) context.activity.leases.grant(now)
     isStopped = false
-    timerSource.defer(context.reports.released().map((timer) => ({ timer, untilMs: now })))
+    timerSource.defer(context.input.reports.released().map((timer) => ({ timer, untilMs: now })))
     const { dueAt } = timerSource
     const overdue = dueAt <= now
     // Before the first scan the due time of the next timer is unknown.
@@ -77,12 +116,12 @@ export async function runLoop(context: PartitionContext): Promise<never> {
     // The end of a linger may come from a clock that was ahead.
     const lingers = now < lingerUntil && now >= lingerUntil - lingerMs
     if (lingers && !overdue && !isPressing(context, now)) {
-      if (!inputBuffer.hasDefinitions) {
-        await context.nap(lingerUntil)
+      if (!input.buffer.hasDefinitions) {
+        await context.life.nap(lingerUntil)
         continue
       }
       // Most definitions need no commit (invariant I2), so a caller that waits for one need not wait for the next commit.
-      inputBuffer.definitionsNext()
+      input.buffer.definitionsNext()
       const { committed } = await context.runCommitCycle([], { onTimerScheduled, firesDefined: true })
       if (committed) lingerUntil = clock.nowMs() + lingerMs
       continue
@@ -90,51 +129,52 @@ export async function runLoop(context: PartitionContext): Promise<never> {
     // Asked once, because taking timers and leaving room for them must agree.
     const isForWaiters = context.failureIsolation.isForWaiters(admissionQueue, now)
     const takenAtMs = clock.steadyMs()
-    const timers = isForWaiters ? [] : await takeTimers(context, timerSource, changes, now)
-    const options = { onTimerScheduled, isForWaiters, firesDefined: !isForWaiters, takesBulk: !isForWaiters }
-    const result = await context.runCommitCycle(timers, options).finally(() => heavy.done(context))
-    cycleEnded(context, timerSource, result, { timers, tookMs: clock.steadyMs() - takenAtMs, pace: changes.pace })
+    const timers = isForWaiters ? [] : await takeTimers(context, timerSource, { zones, outside }, now)
+    const options = { onTimerScheduled, isForWaiters, firesDefined: !isForWaiters, takesHookedJobs: !isForWaiters }
+    const result = await context.runCommitCycle(timers, options).finally(() => context.resources.heavy.done(context))
+    const tookMs = clock.steadyMs() - takenAtMs
+    cycleEnded(context, timerSource, result, tookMs)
+    outside.cycleEnded(timers, tookMs)
     if (result.committed) lingerUntil = clock.nowMs() + lingerMs
     await zones.cycleEnded(result.deferred)
-    const areLeft = changes.workers.areLeft || changes.targets.areLeft || changes.pauses.areLeft || bulk.areOpen
-    if (result.appliedCount > 0 || areLeft || context.admissionQueue.isPressing(clock.nowMs())) continue
+    if (result.appliedCount > 0 || outside.areLeft || context.areHooksPressing) continue
+    if (context.admissionQueue.isPressing(clock.nowMs())) continue
     await index.compactPassed()
     // No timer was due and no record was read.
     const idleAt = trustedMs(clock)
     if (idleAt === undefined) continue
-    if (context.reports.depth === 0 && sweeper.isDue && zones.areDone && timerSource.dueAt > idleAt) {
+    if (context.input.reports.depth === 0 && sweeper.isDue && zones.areDone && timerSource.dueAt > idleAt) {
       const misdated = await sweeper.sweep(idleAt, onTimerScheduled)
       timerSource.defer(misdated.map((timer) => ({ timer, untilMs: idleAt })))
     }
     await position.logIfDue()
     await context.keepFresh()
-    const checks = [position.nextCheckAt, zones.nextCheckAt, changes.workers.nextCheckAt, sweepAt(context, sweeper)]
-    await context.nap(Math.min(timerSource.wakeAt(clock.nowMs()), context.wakeAt, ...checks))
+    const checks = [position.nextCheckAt, zones.nextCheckAt, outside.nextCheckAt, sweepAt(context, sweeper)]
+    await context.life.nap(Math.min(timerSource.wakeAt(clock.nowMs()), context.wakeAt, ...checks))
   }
 }
 
 /** Whether something should not wait for the end of a linger. */
-const isPressing = ({ admissionQueue, bulk, inputBuffer }: PartitionContext, now: number): boolean =>
-  admissionQueue.isPressing(now) || bulk.areOpen || inputBuffer.urgent || inputBuffer.depth >= batchRecordsMax
+const isPressing = (
+  { admissionQueue, areHooksPressing, input: { buffer: inputBuffer } }: PartitionContext,
+  now: number,
+): boolean => admissionQueue.isPressing(now) || areHooksPressing || inputBuffer.urgent || inputBuffer.depth >= batchRecordsMax
 
-function measure({ shared: { metrics }, partition, inputBuffer, activeRuns }: PartitionContext, overdue: boolean): void {
+function measure(
+  { shared: { metrics }, partition, input: { buffer: inputBuffer }, activity: { activeRuns } }: PartitionContext,
+  overdue: boolean,
+): void {
   metrics.timersOverdue.set({ partition }, overdue ? 1 : 0)
   metrics.mailboxDepth.set({ partition }, inputBuffer.depth)
   metrics.runsWithoutHandler.set({ partition }, activeRuns.counts.withoutHandler)
   metrics.runsInPausedPools.set({ partition }, activeRuns.counts.inPausedPools)
 }
 
-/** Keeps what waits. The lead follows how long commits take, and so does the number of runs that follow a change. */
-function cycleEnded(
-  context: PartitionContext,
-  timerSource: TimerSource,
-  result: CycleResult,
-  { timers, tookMs, pace }: { timers: readonly Timer[]; tookMs: number; pace: FollowPace },
-): void {
+/** Keeps what waits. The lead follows how long commits take. */
+function cycleEnded(context: PartitionContext, timerSource: TimerSource, result: CycleResult, tookMs: number): void {
   timerSource.defer(result.deferred)
-  context.reports.hold(result.awaiting)
+  context.input.reports.hold(result.awaiting)
   if (result.committed) timerSource.committedAfter(tookMs)
-  pace.cycleEnded(timers.filter(({ kind }) => kind === timerKind.workers).length, tookMs)
 }
 
 /**
@@ -144,8 +184,8 @@ function cycleEnded(
 function endIfLeft(context: PartitionContext, now: number | undefined): void {
   const { isLeaving, leavingAt } = context.assignment
   if (now === undefined ? !isLeaving : context.shared.clock.steadyMs() < leavingAt) return
-  if (context.role === 'standby') throw new RoleChanged()
-  context.beginClose()
+  if (context.life.role === 'standby') throw new RoleChanged()
+  context.life.beginClose()
   throw new Closed()
 }
 
@@ -153,16 +193,14 @@ function endIfLeft(context: PartitionContext, now: number | undefined): void {
 async function takeTimers(
   context: PartitionContext,
   timerSource: TimerSource,
-  { zones, workers, targets, pauses }: Changes,
+  { zones, outside }: Changes,
   now: number,
 ): Promise<Timer[]> {
   // A clock that was ahead may have filled the ahead topics for hours. Workers give those runs back.
-  const { aheadUntil } = context.positions.logged
+  const { aheadUntil } = context.input.positions.logged
   const aheadFrom = aheadUntil > now + aheadTopicMsMax ? 0 : aheadUntil
   const mayTakeHeavy = (): boolean => context.resources.heavy.begin(context, () => context.signal.wake())
-  const timers = await timerSource.take(now, context.inputBuffer.depth > 0, aheadFrom, context.failureIsolation, mayTakeHeavy)
+  const timers = await timerSource.take(now, context.input.buffer.depth > 0, aheadFrom, context.failureIsolation, mayTakeHeavy)
   const found = [...timers, ...(await zones.timers(timers.length))]
-  found.push(...(await targets.timers(now, found.length)))
-  found.push(...workers.timers(now, found.length))
-  return [...found, ...(await pauses.timers(now, found.length))]
+  return [...found, ...(await outside.timers(now, found.length))]
 }

@@ -15,7 +15,8 @@ import {
   timerKey,
   timersOf,
 } from '../../../streams/state/index.ts'
-import { knownDefinition, type PartitionStore, type RecordIn, type StoreOp } from '../../ports/index.ts'
+import type { PartitionStore, RecordIn, StoreOp } from '../../ground/ports/index.ts'
+import { knownDefinition } from '../../ground/records/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
 import { loggedState, queueEntryOps } from '../state/index.ts'
 import type { PartitionContext } from './partition-context.ts'
@@ -23,7 +24,7 @@ import { followZones } from './zone-checks.ts'
 
 /** Resolves when the group makes this standby the owner. */
 export async function follow(context: PartitionContext): Promise<void> {
-  context.isExact = true
+  context.local.isExact = true
   context.enter('following')
   const { logger } = context.shared
   const { partition } = context
@@ -31,15 +32,15 @@ export async function follow(context: PartitionContext): Promise<void> {
     { event: 'partition-followed', partition, behind: context.restoreProgress.behindRecords },
     `Partition ${partition} is followed.`,
   )
-  for (let wasWarm = context.isWarm; context.role === 'standby'; ) {
+  for (let wasWarm = context.isWarm; context.life.role === 'standby'; ) {
     context.restoreProgress.measureBehind()
     if (context.isWarm !== wasWarm) context.resources.phaseChanged()
     wasWarm = context.isWarm
-    if (context.inputBuffer.nextOffset < context.positions.logged.jobsOffset) await context.runCommitCycle()
+    if (context.input.buffer.nextOffset < context.input.positions.logged.jobsOffset) await context.runCommitCycle()
     else {
       const nextCheckAt = await followZones(context)
       await context.keepFresh()
-      await context.nap(nextCheckAt)
+      await context.life.nap(nextCheckAt)
     }
   }
   logger.info(
@@ -48,14 +49,14 @@ export async function follow(context: PartitionContext): Promise<void> {
   )
   context.restoreProgress.read = 0
   // Knowledge of runs from the time when others decided about them is out of date.
-  context.activeRuns.clear()
+  context.activity.activeRuns.clear()
 }
 
 /** Limits of records that are read together. One fetch may concern thousands of jobs with half a megabyte each. */
 const [statesAtOnce, definitionsAtOnce] = [64, 8]
 
 /**
- * Like changelogOps (state/derived-entries.ts), and also removes the keys that followed from the previous states: a standby
+ * Like changelogOps (state/stored-entries.ts), and also removes the keys that followed from the previous states: a standby
  * may follow for months, and each run leaves timers behind. It costs one read for each state.
  */
 export async function exactOps(codecs: SchedulerCodecs, store: PartitionStore, records: readonly RecordIn[]): Promise<StoreOp[]> {

@@ -1,13 +1,14 @@
 /** The phases claiming and draining: from a nearly current store to the right to fire. */
 import { movedKey, ownerKey, positionKey, restoringKey } from '../../../streams/state/index.ts'
-import { atSteady, trustedMs } from '../../clock/index.ts'
-import type { Stopwatch } from '../../concurrency/index.ts'
-import { DuelogError } from '../../errors/index.ts'
+import { atSteady, trustedMs } from '../../ground/clock/index.ts'
+import type { Stopwatch } from '../../ground/concurrency/index.ts'
+import { DuelogError } from '../../ground/errors/index.ts'
 import { firstOffset, type Range, rangeOf, readableEnd, type Source, shrunk } from '../input/index.ts'
 import { isBesideTheLog, putRetainedDefinitions, readEntry } from '../state/index.ts'
+import { leaveLog } from './cut-changelog.ts'
 import { definitionsWereRecreated, goOn, judgeLoss } from './invalid-positions.ts'
-import { type PartitionContext, quietMs } from './partition-context.ts'
-import { leaveLog } from './replaced-changelog.ts'
+import type { PartitionContext } from './partition-context.ts'
+import { quietMs } from './partition-life.ts'
 
 /** End of each input once no other member could fire, and when the ends were asked for, by the steady clock. */
 export type InputEnds = Record<Source, Range> & { askedAtMs: number }
@@ -25,15 +26,17 @@ const nudgeMsMax = 60_000
 export async function claim(context: PartitionContext, took: Stopwatch): Promise<InputEnds> {
   context.enter('claiming')
   // An owner that still fires must not be fenced by a process that could not fire.
-  await context.untilTrusted()
+  await context.life.untilTrusted()
   // A claim decides nothing, but would be written with each reopening.
   await refuseMarked(context)
-  const { store } = context
+  const {
+    local: { store },
+  } = context
   const { log, prefix, names, codecs, instance, clock } = context.shared
   // Only a live member may fence, because otherwise a leaving owner and its successor would fence each other forever. It must
   // also still be the assigned owner: the group may have rebalanced since.
   const mayFence = (): Promise<unknown> =>
-    Promise.race([context.assignment.orClosed(context.partitionReader.nextHeartbeat()), context.interrupted])
+    Promise.race([context.assignment.orClosed(context.input.reader.nextHeartbeat()), context.life.interrupted])
   const first = { topic: names.state, partition: context.partition }
   const writer = await log.transactionalWriter(`${prefix}scheduler-${context.partition}`, { mayFence, first })
   context.writer = writer
@@ -43,26 +46,25 @@ export async function claim(context: PartitionContext, took: Stopwatch): Promise
   asked.catch(() => undefined)
   const before = (await readEntry(codecs, store, ownerKey))?.owner?.claimedAt ?? 0
   const claimedAt = Math.max(clock.nowMs(), before + 1)
-  const value = codecs.state.encode({ owner: { instance, claimedAt, zoneRules: context.zones.own } })
+  const value = codecs.state.encode({ owner: { instance, claimedAt, zoneRules: context.local.zones.own } })
   // The claim may be read before its commit is answered.
-  const readBefore = context.positions.applied.state
+  const readBefore = context.input.positions.applied.state
   const offsets = await writer.commit([{ topic: names.state, partition: context.partition, key: ownerKey, value }])
   took.lap('claimMs')
   const claimOffset = firstOffset(offsets, names.state, context.partition)
-  if (context.otherLog === undefined && claimOffset < readBefore) throw await leaveLog(context, 'ours', readBefore)
-  await context.until(() => context.positions.applied.state > claimOffset)
+  if (claimOffset < readBefore) throw await leaveLog(context, 'cut', readBefore)
+  await context.life.until(() => context.input.positions.applied.state > claimOffset)
   took.lap('readMs')
   await refuseMarked(context)
-  context.partitionReader.close('state')
+  context.input.reader.close('state')
   const ends = await asked
-  await context.otherLog?.log({ claimOffset, claimedAt, value })
   const position = (await readEntry(context.shared.codecs, store, positionKey))?.position ?? null
-  if (isBesideTheLog({ jobsOffset: context.positions.applied.jobs, claimOffset: context.claimOffset }, position))
+  if (isBesideTheLog({ jobsOffset: context.input.positions.applied.jobs, claimOffset: context.local.claimOffset }, position))
     await startOver(context)
   if (await definitionsWereRecreated(context, { claimOffset, claimedAt }, ends.jobs)) await startOver(context)
-  context.claimOffset = claimOffset
+  context.local.claimOffset = claimOffset
   goOn(context, position, claimedAt, ends)
-  context.zones.taken(position)
+  context.local.zones.taken(position)
   return ends
 }
 
@@ -70,7 +72,7 @@ export async function claim(context: PartitionContext, took: Stopwatch): Promise
  * A restore that has not ended has written some jobs and not others, and no position: they would all fire again. Those of a system that was
  * moved would fire in both.
  */
-async function refuseMarked({ store, shared: { names, prefix, codecs }, partition }: PartitionContext): Promise<void> {
+async function refuseMarked({ shared: { names, prefix, codecs }, partition, local: { store } }: PartitionContext): Promise<void> {
   const [restoring] = await store.get([restoringKey])
   if (restoring)
     throw new DuelogError(
@@ -107,12 +109,12 @@ async function startOver(context: PartitionContext): Promise<never> {
  * log is slow, the partition waits for it.
  */
 export async function drain(context: PartitionContext, ends: InputEnds): Promise<void> {
-  await putRetainedDefinitions(context.shared.codecs, context.store)
+  await putRetainedDefinitions(context.shared.codecs, context.local.store)
   context.enter('draining')
-  const { mayBeLost } = context.positions
+  const { mayBeLost } = context.input.positions
   if (mayBeLost) {
     // Without a position no state exists that a report could find.
-    context.partitionReader.open('events', context.positions.applied.events)
+    context.input.reader.open('events', context.input.positions.applied.events)
     await readToEnd(context, 'events', ends.events)
     judgeLoss(context)
   }
@@ -122,8 +124,8 @@ export async function drain(context: PartitionContext, ends: InputEnds): Promise
   const isOld = context.shared.clock.steadyMs() - ends.askedAtMs >= endsFreshMs
   const { jobs, commands } = isOld ? await endsOf(context) : ends
   if (isOld) await readToEnd(context, 'jobs', jobs)
-  context.partitionReader.open('commands', context.positions.applied.commands)
-  if (!mayBeLost) context.partitionReader.open('events', context.positions.applied.events)
+  context.input.reader.open('commands', context.input.positions.applied.commands)
+  if (!mayBeLost) context.input.reader.open('events', context.input.positions.applied.events)
   await readToEnd(context, 'commands', commands)
 }
 
@@ -137,35 +139,35 @@ async function readToEnd(context: PartitionContext, source: Source, range: Range
   if (source === 'jobs') context.restoreProgress.restoreEnd = end
   let waitMs = quietMs
   let seen = { at: -1, since: 0 }
-  while (!context.positions.hasApplied(source, end)) {
-    const at = context.partitionReader.reach(source)
+  while (!context.input.positions.hasApplied(source, end)) {
+    const at = context.input.reader.reach(source)
     if (at !== seen.at) {
       seen = { at, since: clock.steadyMs() }
       waitMs = quietMs
     } else if (at < end && clock.steadyMs() - seen.since >= waitMs) {
-      context.partitionReader.nudge(source)
+      context.input.reader.nudge(source)
       // The expected records may have expired, or the topic was recreated. They never arrive then.
       end = Math.min(end, await endToRead(context, source))
       seen = { at, since: clock.steadyMs() }
       waitMs = Math.min(2 * waitMs, nudgeMsMax)
     }
     const { appliedCount } = await context.runCommitCycle()
-    if (appliedCount > 0 || context.positions.hasApplied(source, end)) continue
+    if (appliedCount > 0 || context.input.positions.hasApplied(source, end)) continue
     // Nothing is applied while the clock is not trusted.
     if (trustedMs(clock) === undefined) {
-      await context.untilTrusted()
+      await context.life.untilTrusted()
       continue
     }
     const untilMs = atSteady(clock, seen.since + waitMs)
-    await context.nap(context.partitionReader.reach(source) < end ? untilMs : Number.POSITIVE_INFINITY)
+    await context.life.nap(context.input.reader.reach(source) < end ? untilMs : Number.POSITIVE_INFINITY)
   }
 }
 
 /** Fails if the log ends before what was read of it, or before the definitions that are decided: it was truncated since the claim. */
 async function endToRead(context: PartitionContext, source: Source): Promise<number> {
   const { admin, names } = context.shared
-  const decidedTo = source === 'jobs' ? context.positions.logged.jobsOffset : 0
-  const readTo = Math.max(context.partitionReader.next(source), decidedTo)
+  const decidedTo = source === 'jobs' ? context.input.positions.logged.jobsOffset : 0
+  const readTo = Math.max(context.input.reader.next(source), decidedTo)
   const range = await rangeOf(admin, names[source], context.partition)
   if (range.next < readTo) throw shrunk(names[source], context.partition, range.next, readTo)
   return readableEnd(range)

@@ -1,4 +1,4 @@
-/** How owners and standbys check jobs after a change of time zone rules (timers/zone-walk.ts) beside their other work. */
+/** How owners and standbys check jobs after a change of time zone rules (timers/zone-rules.ts) beside their other work. */
 import { type Timer, timerKind } from '../../../streams/state/index.ts'
 import { counted } from '../../../streams/text/index.ts'
 import { ZoneWalk, zoneJobsPerCheck } from '../timers/index.ts'
@@ -12,12 +12,12 @@ export class ZoneChecks {
   constructor(context: PartitionContext, onTimerScheduled: (timer: Timer) => void) {
     this.#context = context
     this.#onTimerScheduled = onTimerScheduled
-    if (context.zones.isStale) begin(context)
+    if (context.local.zones.isStale) begin(context)
   }
 
   /** When `timers` has work again; Infinity: never. */
   get nextCheckAt(): number {
-    return this.#context.zones.walk?.nextCheckAt ?? Number.POSITIVE_INFINITY
+    return this.#context.local.zones.walk?.nextCheckAt ?? Number.POSITIVE_INFINITY
   }
 
   get areDone(): boolean {
@@ -30,7 +30,10 @@ export class ZoneChecks {
    * never finish otherwise.
    */
   async timers(others = 0): Promise<Timer[]> {
-    const { zones, failureIsolation } = this.#context
+    const {
+      failureIsolation,
+      local: { zones },
+    } = this.#context
     const { walk } = zones
     const most = failureIsolation.fitting(zoneJobsPerCheck, others)
     return walk === undefined || !walk.isDue || most < 1 ? [] : walk.checkNext(this.#onTimerScheduled, most)
@@ -40,7 +43,7 @@ export class ZoneChecks {
   async cycleEnded(deferred: readonly { timer: Timer }[]): Promise<void> {
     if (deferred.some(({ timer }) => timer.kind === timerKind.zone)) return
     const context = this.#context
-    if (context.zones.walk?.isDone !== true) return
+    if (context.local.zones.walk?.isDone !== true) return
     end(context, true)
     await context.logPosition(true)
   }
@@ -48,7 +51,9 @@ export class ZoneChecks {
 
 /** A standby only sets timers; the owner writes to the log. Resolves with the time of the next call. */
 export async function followZones(context: PartitionContext): Promise<number> {
-  const { zones } = context
+  const {
+    local: { zones },
+  } = context
   if (zones.store === zones.own) return Number.POSITIVE_INFINITY
   zones.walk ??= begin(context)
   const { walk } = zones
@@ -58,7 +63,11 @@ export async function followZones(context: PartitionContext): Promise<number> {
 }
 
 function begin(context: PartitionContext): ZoneWalk {
-  const { partition, shared, zones, store } = context
+  const {
+    partition,
+    shared,
+    local: { zones, store },
+  } = context
   const { logged, store: inStore } = zones
   shared.logger.info(
     { event: 'zone-rules-check-started', partition, logged, store: inStore, own: zones.own },
@@ -69,7 +78,11 @@ function begin(context: PartitionContext): ZoneWalk {
 }
 
 function end(context: PartitionContext, isOwner: boolean): void {
-  const { partition, shared, zones } = context
+  const {
+    partition,
+    shared,
+    local: { zones },
+  } = context
   const { checked = 0, moved = 0 } = zones.walk?.view ?? {}
   zones.checked(isOwner)
   shared.logger.info(

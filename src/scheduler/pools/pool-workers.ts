@@ -8,12 +8,13 @@
  */
 import type { Route } from '../../../streams/state/index.ts'
 import type { TopicNames } from '../../../streams/topics/index.ts'
-import type { Clock } from '../../clock/index.ts'
-import { BoundedMap, withTimeout } from '../../concurrency/index.ts'
-import type { Logger, LogLine } from '../../logging/index.ts'
-import { type Metrics, type Reading, whenRead } from '../../metrics/index.ts'
-import { type GroupMember, handlersOf, type LogAdmin } from '../../ports/index.ts'
-import { isNamed } from '../../process/index.ts'
+import type { Clock } from '../../ground/clock/index.ts'
+import { BoundedMap, withTimeout } from '../../ground/concurrency/index.ts'
+import type { Logger, LogLine } from '../../ground/logging/index.ts'
+import { type Metrics, type Reading, whenRead } from '../../ground/metrics/index.ts'
+import type { GroupMember, LogAdmin } from '../../ground/ports/index.ts'
+import { isNamed } from '../../ground/process/index.ts'
+import { handlersOf } from '../../ground/records/index.ts'
 
 /** Age after which a view is read again at its next use: if all workers of the pool have the same handlers, and if not. */
 const ageMsMax = 5_000

@@ -1,23 +1,22 @@
 /** The dead runs of a partition, newest first, with bounded work for each call: by the index of jobs that have any. */
-import type { Execution, FinishedRun, JobDefinition } from '../../../schemas/index.ts'
+import type { FinishedRun, JobDefinition } from '../../../schemas/index.ts'
 import { type Job, pristineState } from '../../../streams/state/index.ts'
 import { errorKindOf } from '../../../streams/text/index.ts'
-import {
-  addKind,
-  byDeath,
-  type DeadPlace,
-  type DeadRun,
-  type DeadRuns,
-  type DeadRunsQuery,
-  type ErrorKindCount,
-  type JobFilter,
-  type StoreReader,
-} from '../../ports/index.ts'
+import type {
+  DeadPlace,
+  DeadRun,
+  DeadRuns,
+  DeadRunsQuery,
+  ErrorKindCount,
+  JobFilter,
+  StoreReader,
+} from '../../ground/ports/index.ts'
+import { addKind, byDeath } from '../../ground/records/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
-import { eachJob, loadJobs } from '../state/index.ts'
-import { deadEndsOf } from './ended-runs.ts'
+import { eachJob } from '../state/index.ts'
 import { walkOf } from './job-ranges.ts'
 import { matchesJob } from './job-search.ts'
+import { deadEndsOf } from './run-ends.ts'
 
 /** Jobs and dead runs that one call reads, and keys that one scan returns. A job has at most 1,000 dead runs. */
 const readMax = 20_000
@@ -63,11 +62,11 @@ export async function listDeadRuns(place: Place, query: DeadRunsQuery): Promise<
       read += 1 + state.deadRuns.length
       if (job.definition === undefined || !matchesJob(job, state, wanted)) continue
       dropped += state.deadRunsDropped
-      const { ends } = await deadEndsOf(store, codecs, job.id, state)
+      const ends = await deadEndsOf(store, codecs, job.id, state)
       for (const runNo of state.deadRuns) {
-        const run = ends.get(runNo) ?? null
-        if (!diedAs(run, filter, harmlessOnly)) continue
-        const each = { at: run?.finishedAt ?? 0, jobId: job.id, runNo }
+        const run = ends.get(runNo)
+        if (run === undefined || !diedAs(run, filter, harmlessOnly)) continue
+        const each = { at: run.finishedAt, jobId: job.id, runNo }
         count++
         addKind(kinds, kindOf(run, each.at, harmlessOnly))
         if (before === undefined || byDeath(before, each) < 0) found.add(deadRunOf(job, each, run))
@@ -77,15 +76,13 @@ export async function listDeadRuns(place: Place, query: DeadRunsQuery): Promise<
       break
     }
   }
-  const { runs, isCut } = await found.whole(place)
+  const { runs, isCut } = found.whole()
   return { runs, isCut, count, dropped, kinds: [...kinds.values()], ...(!isEnd && cursor !== undefined && { next: cursor }) }
 }
 
-/** Whether a dead run is one of the filter by its end. Of a run that is not kept nobody knows, so only a filter without these fields finds it. */
-export function diedAs(run: FinishedRun | null | undefined, filter: JobFilter, harmlessOnly = false): boolean {
+/** Whether a dead run is one of the filter by its end. */
+export function diedAs(run: FinishedRun, filter: JobFilter, harmlessOnly = false): boolean {
   const { diedFrom, diedTo, errorType, errorKind } = filter
-  if (diedFrom === undefined && diedTo === undefined && errorType === undefined && errorKind === undefined) return true
-  if (run == null) return false
   if (diedFrom !== undefined && run.finishedAt < diedFrom) return false
   if (diedTo !== undefined && run.finishedAt >= diedTo) return false
   if (errorType === undefined && errorKind === undefined) return true
@@ -94,24 +91,19 @@ export function diedAs(run: FinishedRun | null | undefined, filter: JobFilter, h
   return (errorType === undefined || last.type === errorType) && (errorKind === undefined || errorKindOf(last) === errorKind)
 }
 
-function kindOf(run: FinishedRun | null, newestAt: number, harmlessOnly: boolean): ErrorKindCount {
-  const last = run?.errors.at(-1)
-  if (last === undefined || (harmlessOnly && run?.hiddenHash !== 0))
-    return { kind: '', type: '', message: '', count: 1, newestAt }
+function kindOf(run: FinishedRun, newestAt: number, harmlessOnly: boolean): ErrorKindCount {
+  const last = run.errors.at(-1)
+  if (last === undefined || (harmlessOnly && run.hiddenHash !== 0)) return { kind: '', type: '', message: '', count: 1, newestAt }
   return { kind: errorKindOf(last), type: last.type, message: last.message, count: 1, newestAt }
 }
 
 const withoutPayload = (spec: JobDefinition | undefined): JobDefinition | undefined => spec && { ...spec, payload: null }
 
-function deadRunOf({ definition }: Job, place: DeadPlace, run: FinishedRun | null): DeadRun {
-  const shown = run && { ...run, errors: run.errors.map((error) => ({ ...error, stack: null })) }
-  return {
-    place,
-    job: { offset: definition?.offset ?? 0, definition: withoutPayload(definition?.spec) },
-    run: shown,
-    input: null,
-  }
-}
+const deadRunOf = ({ definition }: Job, place: DeadPlace, run: FinishedRun): DeadRun => ({
+  place,
+  job: { offset: definition?.offset ?? 0, definition: withoutPayload(definition?.spec) },
+  run: { ...run, errors: run.errors.map((error) => ({ ...error, stack: null })) },
+})
 
 /** The newest of what is added. */
 class Newest {
@@ -134,25 +126,18 @@ class Newest {
     this.#runs.length = Math.min(this.#runs.length, this.#limit)
   }
 
-  /** With the inputs of runs whose ends are not kept. */
-  async whole({ store, codecs }: Place): Promise<{ runs: DeadRun[]; isCut: boolean }> {
+  whole(): { runs: DeadRun[]; isCut: boolean } {
     this.#trim()
     const runs: DeadRun[] = []
     let bytes = 0
     for (const run of this.#runs) {
       bytes += sizeOf(run.run)
       if (runs.length > 0 && bytes > answerBytesMax) return { runs, isCut: true }
-      runs.push(run.run === null ? { ...run, input: await inputOf(store, codecs, run.place) } : run)
+      runs.push(run)
     }
     return { runs, isCut: this.#isCut }
   }
 }
 
-const sizeOf = (run: FinishedRun | null): number =>
-  200 + (run?.result?.length ?? 0) + (run?.errors ?? []).reduce((sum, { type, message }) => sum + type.length + message.length, 0)
-
-async function inputOf(store: StoreReader, codecs: SchedulerCodecs, { jobId, runNo }: DeadPlace): Promise<Execution | null> {
-  const job = (await loadJobs(store, codecs, [jobId], new Map([[jobId, runNo]]))).get(jobId)
-  const input = job?.snapshots?.get(runNo)
-  return input === undefined ? null : { ...input, payload: null }
-}
+const sizeOf = (run: FinishedRun): number =>
+  200 + (run.result?.length ?? 0) + run.errors.reduce((sum, { type, message }) => sum + type.length + message.length, 0)

@@ -1,13 +1,23 @@
-/** The jobs with occurrences in a range, the rarest first. As a forecast it reads a bounded number of timers and definitions. */
+/** The jobs with occurrences in a range, the rarest first; and the slots that these lists and the forecasts of a process share. */
 import { nextFire, stepsSpent } from '../../../streams/schedules/index.ts'
 import type { Job } from '../../../streams/state/index.ts'
-import type { IdleTime } from '../../concurrency/index.ts'
-import { type DueFilter, type DueJob, type DueJobs, type DueRange, inRarity, type PartitionStore } from '../../ports/index.ts'
+import type { Clock } from '../../ground/clock/index.ts'
+import { FairSlots, forecastSlots, type IdleTime, idleTime } from '../../ground/concurrency/index.ts'
+import type {
+  Asker,
+  DueCounts,
+  DueFilter,
+  DueJob,
+  DueJobs,
+  DueRange,
+  PartitionQueries,
+  PartitionStore,
+} from '../../ground/ports/index.ts'
+import { inRarity } from '../../ground/records/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
 import { eachJob } from '../state/index.ts'
-import { hasNames, isRare } from './due-filter.ts'
-import { forecastOccurrencesMax, forecastSampleMax, forecastSearchMax, pieces, scanTimers } from './forecast.ts'
-import { addingFires, recurrenceOf } from './recurrence.ts'
+import { forecast, forecastOccurrencesMax, forecastSampleMax, forecastSearchMax, pieces, scanTimers } from './forecast.ts'
+import { addingFires, hasNames, isRare, recurrenceOf } from './recurrence.ts'
 
 /** Of many jobs, first those whose next occurrence is in the range, then those that are due soonest and come again. */
 export async function dueJobs(
@@ -74,4 +84,34 @@ async function dueOf(
     return (await searched(() => nextFire(source, anchorAt, range.from - 1))) ?? range.from
   }
   return { due: { at: await first(), count }, cut: step.value, steps }
+}
+
+/** The forecasts of a process, one at a time. Each has some megabytes of timers in memory, so they must not add up. */
+export class Forecasts {
+  readonly #codecs: SchedulerCodecs
+  readonly #places: FairSlots
+  readonly #spare: Pick<IdleTime, 'rest'>
+
+  constructor(codecs: SchedulerCodecs, clock: Pick<Clock, 'nowMs' | 'at'>, spare: Pick<IdleTime, 'rest'> = idleTime) {
+    this.#codecs = codecs
+    this.#spare = spare
+    this.#places = new FairSlots({ what: 'forecasts', places: forecastSlots, clock })
+  }
+
+  /** Forecast of one partition. `store` is called when a slot is free. Rejects as FairSlots#run does. */
+  async of(store: () => PartitionStore, range: DueRange, asker?: Asker): Promise<DueCounts> {
+    return this.#places.run(async () => forecast(store(), this.#codecs, range, this.#spare), asker)
+  }
+
+  /** The jobs that are due in a range of one partition. It takes a slot as a forecast does. */
+  async jobsOf(store: () => PartitionStore, range: Parameters<typeof dueJobs>[2], asker?: Asker): Promise<DueJobs> {
+    return this.#places.run(async () => dueJobs(store(), this.#codecs, range, this.#spare), asker)
+  }
+
+  queries(storeOf: (partition: number) => PartitionStore): Pick<PartitionQueries, 'forecast' | 'dueJobs'> {
+    return {
+      forecast: (partition, range, asker) => this.of(() => storeOf(partition), range, asker),
+      dueJobs: (partition, range, asker) => this.jobsOf(() => storeOf(partition), range, asker),
+    }
+  }
 }

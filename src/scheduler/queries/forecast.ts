@@ -3,16 +3,16 @@
  * occurrences are computed from the definitions: from all if they are few, else from a sample. Both are bounded. The sample depends on the
  * ids of the jobs and not on chance or on the order of their timers, so unchanged jobs give the same answer again.
  */
-import { fnv } from '../../../streams/hashing/index.ts'
+
 import { stepsSpent } from '../../../streams/schedules/index.ts'
 import { keyAfter, type Timer, timerBound, timerKind, timerOfKey } from '../../../streams/state/index.ts'
-import { type IdleTime, idleTime } from '../../concurrency/index.ts'
-import type { DueCounts, DueRange, PartitionStore } from '../../ports/index.ts'
+import { fnv } from '../../../streams/text/index.ts'
+import { type IdleTime, idleTime } from '../../ground/concurrency/index.ts'
+import type { DueCounts, DueRange, PartitionStore } from '../../ground/ports/index.ts'
 import { poolOf } from '../activity/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
 import { eachJob } from '../state/index.ts'
-import { hasNames, isFiltered, isRare } from './due-filter.ts'
-import { addingFires, type Recurrence, recurrenceOf } from './recurrence.ts'
+import { addingFires, hasNames, isFiltered, isRare, type Recurrence, recurrenceOf } from './recurrence.ts'
 
 /** Timers that one call reads. */
 export const forecastTimersMax = 100_000

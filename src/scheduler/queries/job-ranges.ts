@@ -10,7 +10,7 @@ import {
   keyAfter,
   stateKey,
 } from '../../../streams/state/index.ts'
-import type { JobFilter } from '../../ports/index.ts'
+import type { JobFilter } from '../../ground/ports/index.ts'
 
 /** Keys with this id prefix. No byte of UTF-8 is 255, so the prefix with its last byte plus one is above them all. */
 function idRange(keyOf: (id: string) => Buffer, idPrefix = ''): { from: Buffer; to: Buffer } {

@@ -1,7 +1,8 @@
 /** Search for the jobs of a filter in one partition, in the order of their ids, with bounded work for each call. */
 import type { JobDefinition } from '../../../schemas/index.ts'
 import { type Job, timerBound, timerKind, timerOfKey } from '../../../streams/state/index.ts'
-import { type JobFilter, type JobView, type ListedJobs, type ListQuery, type StoreReader, sizeOfView } from '../../ports/index.ts'
+import type { JobFilter, JobView, ListedJobs, ListQuery, StoreReader } from '../../ground/ports/index.ts'
+import { sizeOfView } from '../../ground/records/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
 import { eachJob } from '../state/index.ts'
 import { type Walk, walkOf } from './job-ranges.ts'

@@ -1,6 +1,6 @@
 /** The concurrency keys and rate limits in use, for people: those with most waiting runs first. */
 import { limitKeyOf, prefix, rangeOf, rateUse, startsOf } from '../../../streams/state/index.ts'
-import type { LimitUse, PartitionStore } from '../../ports/index.ts'
+import type { LimitUse, PartitionStore } from '../../ground/ports/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
 import { entryOf } from '../state/index.ts'
 

@@ -1,8 +1,9 @@
-/** The occurrences that a recurring job still has, counted without a look at each where that is possible. */
+/** The occurrences that a recurring job still has, counted without a look at each where that is possible, and which jobs are asked about. */
 import type { JobDefinition } from '../../../schemas/index.ts'
 import { firstFire, nextFire, type ScheduleSource, stepsSpent } from '../../../streams/schedules/index.ts'
 import type { Job } from '../../../streams/state/index.ts'
-import type { DueRange } from '../../ports/index.ts'
+import type { DueFilter, DueRange } from '../../ground/ports/index.ts'
+import { poolOf } from '../activity/index.ts'
 
 /** What a recurring job still has to do, without its payload: thousands of them are in memory together. */
 export interface Recurrence {
@@ -86,4 +87,24 @@ function addPoints(
     counts[bucket] = (counts[bucket] ?? 0) + upTo - counted
     counted = upTo
   }
+}
+
+/** Whether the filter leaves any job out. */
+export const isFiltered = ({ tag, handler, pool, periodMsMin }: DueFilter): boolean =>
+  tag !== undefined || handler !== undefined || pool !== undefined || periodMsMin !== undefined
+
+/** Whether the job has each name of the filter. */
+export function hasNames(job: Job, { tag, handler, pool }: DueFilter): boolean {
+  const spec = job.definition?.spec
+  if (tag !== undefined && !spec?.tags.includes(tag)) return false
+  if (handler !== undefined && spec?.target.handler !== handler) return false
+  return pool === undefined || poolOf(job) === pool
+}
+
+/** Whether its next two occurrences are so far apart as the filter wants. It may search for the second one. */
+export function isRare(recurrence: Recurrence | undefined, { periodMsMin }: DueFilter): boolean {
+  if (periodMsMin === undefined || recurrence === undefined || recurrence.left < 1) return true
+  const { source, anchorAt, first } = recurrence
+  const second = source.schedule.everyMs === null ? nextFire(source, anchorAt, first) : first + source.schedule.everyMs
+  return second === null || second - first >= periodMsMin
 }

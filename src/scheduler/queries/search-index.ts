@@ -6,8 +6,8 @@
  *
  * The index only proposes jobs. A job may have been deleted or replaced since, so the caller reads the jobs themselves.
  */
-import { definitionKey, keyAfter, prefix, rangeOf, storedDefinition } from '../../../streams/state/index.ts'
-import type { StoreReader } from '../../ports/index.ts'
+import { definitionKey, jobIdOfKey, keyAfter, prefix, rangeOf, storedDefinition } from '../../../streams/state/index.ts'
+import type { PartitionStore, StoreReader } from '../../ground/ports/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
 import { IdColumn } from './id-column.ts'
 
@@ -175,3 +175,39 @@ const behind = (id: string): Buffer => keyAfter(definitionKey(id))
 /** The order of ids in a store. The order of JavaScript strings differs above U+FFFF. */
 export const byBytes = (left: string, right: string): number =>
   left === right ? 0 : Buffer.compare(Buffer.from(left), Buffer.from(right))
+
+/** Ids; undefined: nobody searches, or too many were written. */
+interface Written {
+  ids: Set<string> | undefined
+}
+
+/** The definitions that were written to each store since it was last searched, for the search index, which may be in another thread. */
+export class WrittenDefinitions {
+  readonly #stores = new Map<number, Written>()
+
+  /** An entry of the table of hooks: it notes the writes to the store that was opened last. */
+  readonly hook = ({ partition }: { partition: number }) => ({
+    opened: (store: PartitionStore): PartitionStore => {
+      const written: Written = { ids: undefined }
+      this.#stores.set(partition, written)
+      return {
+        ...store,
+        apply: async (ops) => {
+          await store.apply(ops)
+          if (written.ids === undefined) return
+          for (const { key, value } of ops) if (key[0] === prefix.definition && value !== null) written.ids.add(jobIdOfKey(key))
+          if (written.ids.size > recentMax) written.ids = undefined
+        },
+      }
+    },
+  })
+
+  /** Those since the last call; undefined if they are not known. */
+  take(partition: number): string[] | undefined {
+    const written = this.#stores.get(partition)
+    if (written === undefined) return undefined
+    const { ids } = written
+    written.ids = new Set()
+    return ids && [...ids]
+  }
+}

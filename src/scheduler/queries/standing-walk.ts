@@ -1,7 +1,7 @@
 /** Counts the jobs that need attention (activity/standing-jobs.ts) once for a new owner, from the index keys of its store. */
 import { indexKind, indexRange, jobIdOfIndexKey } from '../../../streams/state/index.ts'
-import type { IdleTime } from '../../concurrency/index.ts'
-import type { PartitionStore } from '../../ports/index.ts'
+import type { IdleTime } from '../../ground/concurrency/index.ts'
+import type { PartitionStore } from '../../ground/ports/index.ts'
 import type { StandingJobs } from '../activity/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
 import { eachJob } from '../state/index.ts'

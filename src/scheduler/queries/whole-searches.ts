@@ -1,18 +1,18 @@
 /** Searches through whole stores, with the indexes that they build: in place, or in a thread of their own. */
-import {
-  activeRunView,
-  type DeadRuns,
-  type DeadRunsQuery,
-  type ListedJobs,
-  type ListQuery,
-  type StoreReader,
-  type StoreSearch,
-  type StoreSearches,
-} from '../../ports/index.ts'
+
+import type {
+  DeadRuns,
+  DeadRunsQuery,
+  ListedJobs,
+  ListQuery,
+  StoreReader,
+  StoreSearch,
+  StoreSearches,
+} from '../../ground/ports/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
 import { listDeadRuns } from './dead-runs.ts'
+import { activeRunView, viewOfJob } from './job-queries.ts'
 import { listJobsOf } from './job-search.ts'
-import { viewOfJob } from './job-view.ts'
 import { SearchIndex } from './search-index.ts'
 
 export interface WholeSearchesOptions {

@@ -9,9 +9,11 @@ import {
   stateKey,
   storedDefinition,
 } from '../../../streams/state/index.ts'
-import { knownDefinition, type StoreReader } from '../../ports/index.ts'
+import { BoundedMap } from '../../ground/concurrency/index.ts'
+import type { StoreReader } from '../../ground/ports/index.ts'
+import { knownDefinition } from '../../ground/records/index.ts'
 import { type SchedulerCodecs, SearchBudget } from '../options/index.ts'
-import { entryOf, putState, snapshotOf } from './stored-entry.ts'
+import { entryOf, putState, snapshotOf } from './stored-entries.ts'
 
 /** Weight of a job in bytes: its definition, its loaded snapshots and pages of follow-ups. With `runNo` only the snapshot of that run counts. */
 export function weightOf(job: Job, runNo?: number): number {
@@ -125,5 +127,29 @@ async function loadSnapshots(
     if (read === undefined) continue
     if ('value' in read) job.snapshots = (job.snapshots ?? new Map()).set(snapshotNo, read.value)
     else job.unreadableRuns = (job.unreadableRuns ?? new Map()).set(snapshotNo, read.problem)
+  }
+}
+
+/**
+ * The heavy jobs of a partition that were read since it was opened. A heavy job could fill the memory or delay all others, so it is
+ * known before it is read again. Soft state.
+ */
+
+/** The weight of a job is the size of its definition and of the snapshots of its runs. Below this weight a job is light. */
+export const heavyBytesMin = 65_536
+/** Heavy jobs that are remembered. The oldest is forgotten first. */
+const jobsMax = 20_000
+
+export class HeavyJobs {
+  readonly #bytes = new BoundedMap<string, number>(jobsMax)
+
+  set(jobId: string, bytes: number): void {
+    if (bytes < heavyBytesMin) this.#bytes.delete(jobId)
+    else this.#bytes.renew(jobId, bytes)
+  }
+
+  /** Bytes of a heavy job; 0 for a light or unknown job. */
+  of(jobId: string): number {
+    return this.#bytes.get(jobId) ?? 0
   }
 }

@@ -2,9 +2,9 @@
  * Wrapper of a store that marks each of its errors as a fault of the machine and not of a job. A full or broken disk refuses every
  * request, so the job of that request is not the cause (commit/failure-isolation.ts).
  */
-import type { Clock } from '../../clock/index.ts'
-import { DuelogError, messageOf } from '../../errors/index.ts'
-import type { PartitionStore, PartitionStores } from '../../ports/index.ts'
+import type { Clock } from '../../ground/clock/index.ts'
+import { DuelogError, messageOf } from '../../ground/errors/index.ts'
+import type { PartitionStore, PartitionStores } from '../../ground/ports/index.ts'
 
 /** An error of a local store, mostly `not-ready`. */
 export class StoreFault extends DuelogError {}

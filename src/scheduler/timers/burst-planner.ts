@@ -1,13 +1,13 @@
 /**
  * Planner for bursts: intervals of the near future with more due timers than can be committed within the usual lead. A burst is
- * dispatched earlier, to the `ahead` lane, so that it is in the log when its time comes (ADR 0010). While commits take long, so is
+ * dispatched earlier, to the ahead topic, so that it is in the log when its time comes (ADR 0010). While commits take long, so is
  * every timer (ADR 0079).
  *
  * Timers are counted in buckets of time. A scan counts a bucket once when it comes into view. Each timer that is written into it later
  * adds one. Removed timers are not subtracted, so a count may be too high. The worst effect is an early dispatch.
  */
 import { keyAfter, type Timer, timerBound, timerKey, timerKind, timerOfKey } from '../../../streams/state/index.ts'
-import type { PartitionStore } from '../../ports/index.ts'
+import type { PartitionStore } from '../../ground/ports/index.ts'
 
 /** Width of a bucket. */
 export const bucketMs = 100
@@ -73,7 +73,7 @@ export class BurstPlanner {
 
   /**
    * Timers of the next bursts, at most `max`, in due order. They stay in the store until they were handled. A burst due before
-   * `aheadFrom` would be behind a later one in its lane, so it is left to the usual lead. `isAwaited`: whether input records wait.
+   * `aheadFrom` would be behind a later one in its topic, so it is left to the usual lead. `isAwaited`: whether input records wait.
    * `extraLeadMs`: how much longer than usual the lead has to be; if it is not 0, every bucket counts as a burst.
    */
   async take(now: number, max: number, aheadFrom: number, { isAwaited = false, extraLeadMs = 0 } = {}): Promise<Timer[]> {

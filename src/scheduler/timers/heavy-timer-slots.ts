@@ -2,8 +2,8 @@
  * Slots for timers of heavy jobs, shared by the partitions of a process, first come first served. A commit cycle with such timers has
  * some tens of megabytes in memory. Partitions without a slot continue with their light timers and are woken when a slot is free.
  */
-import type { Clock } from '../../clock/index.ts'
-import { commitSlots } from '../../concurrency/index.ts'
+import type { Clock } from '../../ground/clock/index.ts'
+import { commitSlots } from '../../ground/concurrency/index.ts'
 
 /** A woken partition that does not ask within this time loses its slot. */
 const placeMs = 1_000

@@ -23,8 +23,8 @@ import {
   timerKind,
   timersOf,
 } from '../../../streams/state/index.ts'
-import { atSteady } from '../../clock/index.ts'
-import type { PartitionStore } from '../../ports/index.ts'
+import { atSteady } from '../../ground/clock/index.ts'
+import type { PartitionStore } from '../../ground/ports/index.ts'
 import { SearchBudget, type Shared } from '../options/index.ts'
 import { eachJob, weightOf } from '../state/index.ts'
 

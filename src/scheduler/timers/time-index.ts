@@ -10,7 +10,7 @@
  * A near timer whose job has changed meanwhile is still handed out. The caller checks it against the job.
  */
 import { keyAfter, prefix, type Timer, timerBound, timerKey, timerOfKey } from '../../../streams/state/index.ts'
-import type { PartitionStore } from '../../ports/index.ts'
+import type { PartitionStore } from '../../ground/ports/index.ts'
 
 /** Timers that one scan reads. */
 const sliceMax = 500

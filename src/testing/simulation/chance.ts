@@ -1,5 +1,4 @@
 /** Random choices that a seed repeats. */
-import { mulberry32 } from './mulberry32.ts'
 
 export class Chance {
   /** In [0, 1). */
@@ -36,5 +35,15 @@ export class Chance {
       if (left < 0) return name
     }
     return last
+  }
+}
+
+export function mulberry32(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 }

@@ -2,8 +2,8 @@
  * A consumer group: eager rebalances, standbys that read some of the topics, and members that learn their assignment one after
  * the other. A suspended member is removed, and joins again when it finds out.
  */
-import { coPartitioned, readUserData } from '../../kafka/index.ts'
-import type { Position, TopicPartition } from '../../ports/index.ts'
+import type { Position, TopicPartition } from '../../ground/ports/index.ts'
+import { coPartitioned, readUserData } from '../../log/kafka/index.ts'
 import type { Chance } from './chance.ts'
 import type { Io } from './io.ts'
 import type { Member, MemberGroup } from './member.ts'
@@ -39,7 +39,7 @@ export class Group implements MemberGroup {
     this.#generation++
     for (const member of this.members) {
       member.fetching = false
-      if (member.machine.frozen || member.isCutOff || !member.machine.alive) this.members.delete(member)
+      if (member.machine.frozen || member.isIsolated || !member.machine.alive) this.members.delete(member)
     }
     if (this.#sharing === 'by the rule') return this.#assignByRule()
     for (const member of this.members)

@@ -2,7 +2,6 @@
  * Every effect of a process waits here until the simulator lets it happen: in any order, late, or perhaps not at all when the
  * process dies. Between two such steps only promises run, so a history depends on its seed alone.
  */
-
 import type { Chance } from './chance.ts'
 import { ManualClock, type VirtualTime } from './manual-clock.ts'
 

@@ -1,5 +1,5 @@
 /** Time that the test moves, and wall clocks on it that may be wrong, step and stop. */
-import type { Clock } from '../../clock/index.ts'
+import type { Clock } from '../../ground/clock/index.ts'
 
 interface Task {
   clock: ManualClock
@@ -39,18 +39,6 @@ export class VirtualTime {
     return this.#tasks.size
   }
 
-  /** Lets time pass. Due tasks run in their order, and after each of them everything that it started settles. */
-  async advance(ms: number): Promise<void> {
-    const untilMs = this.nowMs + ms
-    while (this.nextMs <= untilMs) {
-      this.nowMs = Math.max(this.nowMs, this.nextMs)
-      this.runDue()
-      await rest()
-    }
-    this.nowMs = untilMs
-    await rest()
-  }
-
   /** Runs the next task if it is due, and returns whether one ran. */
   runDue(): boolean {
     const next = this.#next()
@@ -88,19 +76,8 @@ export class ManualClock implements Clock {
   /** The time that the machine slept. Its steady clock slept too. */
   asleepMs = 0
 
-  /** Without a given time it makes its own, which begins at `time`. */
-  constructor(time: VirtualTime | number = new VirtualTime()) {
-    this.#time = typeof time === 'number' ? new VirtualTime(time) : time
-  }
-
-  /** The number of tasks that wait on its time. */
-  get armed(): number {
-    return this.#time.armed
-  }
-
-  /** Moves its time. */
-  advance(ms: number): Promise<void> {
-    return this.#time.advance(ms)
+  constructor(time: VirtualTime) {
+    this.#time = time
   }
 
   nowMs(): number {
@@ -115,9 +92,4 @@ export class ManualClock implements Clock {
     const wait = { clock: this, atMs, steadyAtMs: this.#time.nowMs + atMs - this.nowMs() }
     return this.#time.arm({ ...wait, lookAtMs: nextLookMs(wait, this.#time.nowMs), run: task })
   }
-}
-
-/** Waits until everything that needs no clock has settled: promises and immediates, several rounds of the event loop. */
-export async function rest(): Promise<void> {
-  for (let runCommitCycle = 0; runCommitCycle < 12; runCommitCycle++) await new Promise((resolve) => setImmediate(resolve))
 }

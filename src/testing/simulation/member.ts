@@ -1,7 +1,7 @@
 /** A member of a simulated consumer group: the port through which a process reads, moved step by step by the simulator. */
-import { DuelogError } from '../../errors/index.ts'
-import { RevokedPartitions, userDataOf } from '../../kafka/index.ts'
-import type { GroupReader, GroupReaderOptions, Position, TopicPartition } from '../../ports/index.ts'
+import { DuelogError } from '../../ground/errors/index.ts'
+import type { GroupReader, GroupReaderOptions, Position, TopicPartition } from '../../ground/ports/index.ts'
+import { RevokedPartitions, userDataOf } from '../../log/kafka/index.ts'
 import type { Chance } from './chance.ts'
 import type { Io, Machine } from './io.ts'
 import type { MemoryLog, PartitionLog } from './memory-log.ts'
@@ -62,7 +62,7 @@ export class Member implements GroupReader {
   /** When the group last received something from it, by the steady clock of its machine. */
   #countedAtMs = Number.NEGATIVE_INFINITY
   /** Whether neither the group nor the logs can be reached. */
-  isCutOff = false
+  isIsolated = false
   /** Called with each position that it seeks to. */
   onSeek: ((position: Position) => void) | undefined
 
@@ -115,6 +115,11 @@ export class Member implements GroupReader {
     return this.#options.userData?.() ?? null
   }
 
+  /** The partitions that it reads. */
+  get assigned(): TopicPartition[] {
+    return Array.from(this.#assigned.values(), ({ topic, partition }) => ({ topic, partition }))
+  }
+
   get topics(): string[] {
     return this.#options.topics
   }
@@ -131,13 +136,13 @@ export class Member implements GroupReader {
 
   promise(generation: number, assignment: Record<string, number[]>): void {
     const { topics, standbys } = this.#options
-    const only = topics.find((topic) => topic !== standbys?.warmth?.topic && standbys?.topics.includes(topic) !== true)
+    const only = topics.find((topic) => topic !== standbys?.warmth.topic && standbys?.topics.includes(topic) !== true)
     const partitions = assignment[only ?? ''] ?? []
     const besides = (topic: string | undefined): number[] =>
       (assignment[topic ?? ''] ?? []).filter((partition) => !partitions.includes(partition))
     this.promised = {
       ...{ generation, partitions },
-      ...{ standbys: besides(standbys?.topics[0]), awaited: besides(standbys?.warmth?.topic) },
+      ...{ standbys: besides(standbys?.topics[0]), awaited: besides(standbys?.warmth.topic) },
     }
   }
 
@@ -213,7 +218,7 @@ export class Member implements GroupReader {
   /** The steps it can do at this time. */
   get moves(): ('learn' | 'beat' | 'rejoin' | 'fetch')[] {
     if (!this.#live || this.#joins + (this.promised ? 1 : 0) === 0) return []
-    if (this.isCutOff) return []
+    if (this.isIsolated) return []
     const inGroup = this.#group.members.has(this)
     if (inGroup && this.fetching) this.#countedAtMs = this.machine.clock.steadyMs()
     if (!inGroup) return ['rejoin']
@@ -252,7 +257,7 @@ export class Member implements GroupReader {
     const places = this.#options.topics.flatMap((topic) =>
       [
         ...partitions,
-        ...(followed.includes(topic) ? standbys : topic === this.#options.standbys?.warmth?.topic ? awaited : []),
+        ...(followed.includes(topic) ? standbys : topic === this.#options.standbys?.warmth.topic ? awaited : []),
       ].map((partition) => ({ topic, partition })),
     )
     for (const place of places) {

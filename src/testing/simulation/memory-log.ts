@@ -2,10 +2,9 @@
  * The log of Kafka in memory, without time or network: transactions with fencing, control records that use offsets, readers that
  * see only committed records below the first open transaction, and compaction. Every call takes effect at once.
  */
-
 import { keyPartitionOf, partitionOf } from '../../../streams/topics/index.ts'
-import { DuelogError } from '../../errors/index.ts'
-import type { RecordIn, RecordOut } from '../../ports/index.ts'
+import { DuelogError } from '../../ground/errors/index.ts'
+import type { RecordIn, RecordOut } from '../../ground/ports/index.ts'
 
 export interface Transaction {
   readonly id: string
@@ -124,8 +123,6 @@ export const isShown = ({ record, transaction }: Entry): boolean =>
 export class MemoryLog {
   /** The largest accepted record. A compressed batch may hold larger records; a test raises the limit for that. */
   recordBytesMax = recordBytesMax
-  /** When compaction first found a tombstone. */
-  readonly #foundAt = new WeakMap<Entry, number>()
   readonly partitions: number
   readonly #now: () => number
   /** By topic, then by partition. The simulator looks them up at every step. */
@@ -219,52 +216,6 @@ export class MemoryLog {
   /** Aborts transactions that are open for longer than this, and fences their owners. */
   expireTransactions(timeoutMs: number): void {
     for (const [id, open] of this.#open) if (this.#now() - open.openedAt >= (open.timeoutMs ?? timeoutMs)) this.fence(id)
-  }
-
-  /**
-   * Compacts the records before `upTo`: only the last record of each key stays. A tombstone goes if an earlier compaction found
-   * it at least `tombstonesMs` ago. So a reader that has read the deleted record has that long to read the tombstone (KIP-534).
-   * The last entry stays, as do records of open transactions and all records after them.
-   */
-  compact(log: PartitionLog, upTo: number, tombstonesMs: number): void {
-    const mayDrop = (tombstone: Entry): boolean => {
-      const foundAt = this.#foundAt.get(tombstone) ?? this.#now()
-      this.#foundAt.set(tombstone, foundAt)
-      return this.#now() - foundAt >= tombstonesMs
-    }
-    const end = Math.min(upTo, log.stableEnd, log.next - 1)
-    const last = new Map<string, number>()
-    for (const entry of log.entries) {
-      if (entry.offset < end && isShown(entry) && entry.record?.key) last.set(entry.record.key.toString('hex'), entry.offset)
-    }
-    log.entries = log.entries.filter((entry) => {
-      const { offset, record } = entry
-      if (offset >= end) return true
-      if (!isShown(entry) || !record?.key || last.get(record.key.toString('hex')) !== offset) return false
-      return record.value !== null || !mayDrop(entry)
-    })
-  }
-
-  /**
-   * The tail of a log is lost, as when a broker becomes leader that had not copied it. The next records use the same offsets
-   * again.
-   */
-  truncate(log: PartitionLog, from: number): void {
-    log.entries = log.entries.filter(({ offset }) => offset < from)
-    log.cutAt(Math.max(from, log.earliest))
-  }
-
-  /** Simulates that somebody deleted the topic and it was made again. */
-  recreate(log: PartitionLog): void {
-    log.entries = []
-    log.cutAt(0)
-  }
-
-  /** Retention: removes the records that were appended before. */
-  expire(log: PartitionLog, before: number): void {
-    while (log.entries.length > 1 && (log.entries[0]?.at ?? before) < before && (log.entries[0]?.offset ?? 0) < log.stableEnd) {
-      log.earliest = (log.entries.shift()?.offset ?? 0) + 1
-    }
   }
 
   #end(id: string, state: 'committed' | 'aborted'): void {

@@ -1,5 +1,5 @@
 /** A PartitionStore over a sorted array, for models. Applied data survives as long as the object. */
-import type { PartitionStore, ScanOptions, StoreEntry, StoreOp } from '../../ports/index.ts'
+import type { PartitionStore, ScanOptions, StoreEntry, StoreOp } from '../../ground/ports/index.ts'
 
 export interface MemoryStore extends PartitionStore {
   getNow(keys: Buffer[]): (Buffer | null)[]

@@ -1,7 +1,7 @@
 /** The port to the simulated log: groups that keep positions, and transactions that carry them. */
 import { markHeader } from '../../../streams/topics/index.ts'
-import type { GuardedClock } from '../../clock/index.ts'
-import { DuelogError } from '../../errors/index.ts'
+import type { GuardedClock } from '../../ground/clock/index.ts'
+import { DuelogError } from '../../ground/errors/index.ts'
 import type {
   GroupPositions,
   Log,
@@ -11,7 +11,7 @@ import type {
   RecordOut,
   TopicPartition,
   TransactionalWriter,
-} from '../../ports/index.ts'
+} from '../../ground/ports/index.ts'
 import type { Chance } from './chance.ts'
 import { Group } from './group.ts'
 import type { Io, Machine } from './io.ts'
@@ -145,11 +145,12 @@ export function simulatedLog(
         ask(`asks for the positions of ${groupId}`, () => new Map(topics.map((topic) => [topic, committedOf(groupId, topic)]))),
       groupMembers: (groupId) =>
         ask(`asks for the members of ${groupId}`, () =>
-          [...groupOf(groupId).members].map(({ instance, userData }, index) => {
-            return { memberId: String(index), instance, userData, assigned: [] }
+          [...groupOf(groupId).members].map(({ instance, userData, assigned }, index) => {
+            return { memberId: String(index), instance, userData, assigned }
           }),
         ),
-      groups: async () => [],
+      groups: async (prefix) =>
+        [...groups.values()].flatMap(({ id, members }) => (id.startsWith(prefix) && members.size > 0 ? id : [])),
       close: async () => {},
     }),
   }

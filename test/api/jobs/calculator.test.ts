@@ -1,10 +1,11 @@
 /** Calculations in a thread, which ends with the first that takes too long. */
-import { expect, it, onTestFinished } from 'vitest'
-import { identifiedDefinitionOf } from '../../../src/api/http/request-values.ts'
-import type { Calculations } from '../../../src/api/jobs/calculation-thread.ts'
-import { Calculator } from '../../../src/api/jobs/calculator.ts'
-import { calculationMsMax } from '../../../src/api/schemas/limits.ts'
-import { systemClock } from '../../../src/clock/clock.ts'
+import { Worker } from 'node:worker_threads'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { systemClock } from '../../../src/ground/clock/clock.ts'
+import { identifiedDefinitionOf } from '../../../src/server/api/http/request-values.ts'
+import type { Calculations } from '../../../src/server/api/jobs/calculations.ts'
+import { Calculator } from '../../../src/server/api/jobs/calculator.ts'
+import { calculationMsMax, calculatorStartMsMax } from '../../../src/server/api/schemas/limits.ts'
 import { readJson } from '../../../streams/text/json-text.ts'
 import { definitionOf } from '../../streams/jobs/samples.ts'
 
@@ -43,6 +44,20 @@ it('a calculation ends when its caller has gone, and the next one is answered', 
   const next = calculator.run('preview', () => soon, { caller: 'one' })
   await expect(left).rejects.toThrow('gone')
   expect(await next).toMatchObject(times)
+})
+
+it('a start that takes too long is refused, and goes on for the next caller', async () => {
+  const ended = vi.spyOn(Worker.prototype, 'terminate')
+  let starts = 0
+  const at = (dueMs: number, run: () => void): (() => void) => {
+    if (dueMs === calculatorStartMsMax && ++starts === 1) setImmediate(run)
+    return () => {}
+  }
+  const calculator = new Calculator({ nowMs: () => 0, at })
+  onTestFinished(() => calculator.stop())
+  await expect(calculator.run('preview', () => soon)).rejects.toMatchObject({ code: 'overloaded', message: /did not start/ })
+  expect(await calculator.run('preview', () => soon)).toMatchObject(times)
+  expect(ended).not.toHaveBeenCalled()
 })
 
 it('bytes of a definition in force and of a new one come to the thread as they are', async () => {

@@ -1,8 +1,8 @@
 import pino from 'pino'
 import { describe, expect, it } from 'vitest'
-import { SearchPreparer } from '../../../src/api/jobs/search-preparer.ts'
-import type { Owner } from '../../../src/api/owners/owner-directory.ts'
-import { searchPrepareMs } from '../../../src/api/schemas/limits.ts'
+import { SearchPreparer } from '../../../src/server/api/jobs/search-preparer.ts'
+import { searchPrepareMs } from '../../../src/server/api/schemas/limits.ts'
+import type { Owner } from '../../../src/server/peers/owner-directory.ts'
 import { VirtualTime } from '../../tools/manual-clock.ts'
 
 /** Partition 0 takes three calls, partition 1 one; each call takes 80 ms. */

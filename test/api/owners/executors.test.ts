@@ -1,7 +1,7 @@
 /** What the API shows of executor processes, from what their members announce. */
 import { expect, it } from 'vitest'
-import { listExecutors } from '../../../src/api/owners/workers.ts'
-import { processesNoteOf } from '../../../src/ports/index.ts'
+import { processesNoteOf } from '../../../src/ground/records/worker-data.ts'
+import { listExecutors } from '../../../src/server/api/owners/workers.ts'
 import { topicNames } from '../../../streams/topics/index.ts'
 
 const names = topicNames('t.')

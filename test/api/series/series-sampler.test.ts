@@ -1,14 +1,13 @@
-import { appendFile, chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Logger, pino } from 'pino'
 import { describe, expect, it, type TestContext } from 'vitest'
-import type { PartitionOwnerView } from '../../../src/api/owners/owner-directory.ts'
-import type { ProcessCounts } from '../../../src/api/owners/process-counts.ts'
-import { SeriesFile } from '../../../src/api/series/series-file.ts'
-import { SeriesSampler } from '../../../src/api/series/series-sampler.ts'
-import { DuelogError } from '../../../src/errors/errors.ts'
-import { newMetrics } from '../../../src/metrics/metrics.ts'
+import { DuelogError } from '../../../src/ground/errors/errors.ts'
+import { newMetrics } from '../../../src/ground/metrics/metrics.ts'
+import { SeriesFile, SeriesSampler } from '../../../src/server/api/series/series-sampler.ts'
+import type { PartitionOwnerView } from '../../../src/server/peers/owner-directory.ts'
+import type { ProcessCounts } from '../../../src/server/peers/process-counts.ts'
 import { ManualClock, rest } from '../../tools/manual-clock.ts'
 
 const begin = Date.UTC(2030, 0, 1)
@@ -111,7 +110,7 @@ describe('the series', () => {
         ],
       }),
     ]
-    const underWay = { dispatched: 2, running: 3, waiting: 4, withoutHandler: 0 }
+    const underWay = { dispatched: 2, running: 3, waiting: 4, withoutHandler: 0, inPausedPools: 0 }
     const standing = { deadRuns: 7, deadJobs: 1, invalid: 0, paused: 0 }
     world.views = [
       viewOf(0, 'a@h:1:x', { underWay, standing, mailboxDepth: 5, overdueMs: 20 }),
@@ -189,14 +188,15 @@ describe('the series', () => {
   })
 
   it('survive a restart, with a gap, and say that the version changed', async (context) => {
-    const path = join(await folder(context), 'series.ndjson')
+    const path = join(await folder(context), 'series.json')
     const clock = new ManualClock(begin)
     const first = sampling(context, { path, clock })
     await first.sampler.start()
+    // A mark is saved at once, as the process may be killed.
+    await expect.poll(() => readFile(path, 'utf8').catch(() => '')).toContain('api@h:9 started')
     first.world.counts = [countsOf('a', { dispatched: 4 })]
     await clock.advance(2 * minute + 10 * second)
     await first.sampler.stop()
-    await appendFile(path, '{"at":')
     await clock.advance(2 * minute)
     const next = sampling(context, { path, clock, version: '2.0.0' })
     await next.sampler.start()
@@ -211,40 +211,50 @@ describe('the series', () => {
     ])
     await next.sampler.stop()
     expect((await stat(path)).mode & 0o077).toBe(0)
-    for (const line of (await readFile(path, 'utf8')).trim().split('\n')) JSON.parse(line)
   })
 
-  it('keep 24 h, in memory and in the file', { timeout: 60_000 }, async (context) => {
-    const path = join(await folder(context), 'series.ndjson')
+  it('keep 24 h, in memory and in the file', async (context) => {
+    const path = join(await folder(context), 'series.json')
     const point = (at: number) => ({
       ...{ at, dispatched: 1, started: 1, ended: 1, failed: 0, retried: 0, skipped: 0, active: 0, waiting: 0, backlog: 0 },
       ...{ overdueMs: 0, deadLetters: null, p50Ms: null, p99Ms: 2.5, maxMs: null },
     })
-    const lines = Array.from({ length: 3_000 }, (_, index) => point(begin - (3_000 - index) * minute))
-    await writeFile(path, lines.map((line) => JSON.stringify(line)).join('\n'))
+    const points = Array.from({ length: 3_000 }, (_, index) => point(begin - (3_000 - index) * minute))
+    await writeFile(path, JSON.stringify({ points, marks: [] }))
     const { world, sampler, columns } = sampling(context, { path })
     await sampler.start()
     expect(columns('day').dispatched).toHaveLength(1_439)
-    expect((await readFile(path, 'utf8')).split('\n').length).toBeLessThan(1_443)
     await world.clock.advance(5 * minute)
     expect(columns('day').dispatched?.length).toBeLessThanOrEqual(1_440)
+    await sampler.stop()
+    expect(JSON.parse(await readFile(path, 'utf8')).points.length).toBeLessThanOrEqual(1_440)
   })
 
   it('ignore what is not theirs in the file, and live without one', async (context) => {
     const place = await folder(context)
-    const path = join(place, 'series.ndjson')
-    const strange = ['null', '[]', '7', '{"at":1e99}', `{"at":${begin - 1},"kind":"evil","text":"x"}`, `{"at":${begin - 1}}`]
-    const text = `{"at":${begin - 1},"kind":"start","text":"${'x'.repeat(2_000)}"}`
-    await writeFile(path, [...strange, text, `{"at":${begin - 2},"kind":"start","text":"mine","version":null}`].join('\n'))
+    const path = join(place, 'series.json')
+    const long = { at: begin - 1, kind: 'start', text: 'x'.repeat(2_000) }
+    const strange = [null, [], 7, { at: 1e99 }, { at: begin - 1, kind: 'evil', text: 'x' }, { at: begin - 1 }, long]
+    const mine = { at: begin - 2, kind: 'start', text: 'mine', version: null }
+    await writeFile(path, JSON.stringify({ points: strange, marks: [...strange, mine] }))
     const { sampler, marks, columns } = sampling(context, { path })
     await sampler.start()
     expect(marks()).toEqual(['start: mine', 'start: api@h:9 started, version 1.0.0'])
     expect(columns('day').dispatched).toEqual([])
     const warnings: string[] = []
     const log = pino({ level: 'warn' }, { write: (line: string) => void warnings.push(JSON.parse(line).msg) })
+    await sampler.stop()
+    for (const text of ['', '{"points":[', 'null', '{"points":7}', '{"marks":{}}', ' '.repeat(9 * 1024 * 1024)]) {
+      await writeFile(path, text)
+      const empty = sampling(context, { path, log })
+      await empty.sampler.start()
+      expect(empty.marks()).toEqual(['start: api@h:9 started, version 1.0.0'])
+      expect(warnings.splice(0)).toEqual([expect.stringContaining('cannot be read')])
+      await empty.sampler.stop()
+    }
     const blocked = join(place, 'file')
     await writeFile(blocked, '')
-    const other = sampling(context, { path: join(blocked, 'series.ndjson'), log })
+    const other = sampling(context, { path: join(blocked, 'series.json'), log })
     await other.sampler.start()
     await other.world.clock.advance(3 * minute)
     await other.sampler.stop()

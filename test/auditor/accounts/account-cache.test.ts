@@ -1,7 +1,13 @@
 /** What the auditor has in memory is counted by open runs, and is shared by the partitions of a process. */
 import { expect, it } from 'vitest'
-import { type JobAccount, openAccount, type RunAccount } from '../../../src/auditor/accounts/account.ts'
-import { AccountCache, cachedRunsMax, sharedBy } from '../../../src/auditor/accounts/account-cache.ts'
+import {
+  AccountCache,
+  cachedRunsMax,
+  type JobAccount,
+  openAccount,
+  type RunAccount,
+  sharedBy,
+} from '../../../src/tools/auditor/accounts/account.ts'
 
 const runs = (count: number): RunAccount[] => Array.from({ length: count }, () => ({}) as RunAccount)
 

@@ -1,6 +1,6 @@
 /** From when on an auditor may expect dispatches, where retention has taken the beginning of a topic. */
 import { expect, it } from 'vitest'
-import { CompleteFrom } from '../../../src/auditor/reading/completeness.ts'
+import { CompleteFrom } from '../../../src/tools/auditor/reading/lanes.ts'
 import { topicNames } from '../../../streams/topics/topics.ts'
 
 const names = topicNames('duelog.')

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { LogFollower } from '../../../src/auditor/reading/log-follower.ts'
-import type { FactCodecs } from '../../../src/auditor/reading/record-facts.ts'
-import type { GroupReaderOptions, Log } from '../../../src/ports/log.ts'
+import type { GroupReaderOptions, Log } from '../../../src/ground/ports/log.ts'
+import { LogFollower } from '../../../src/tools/auditor/reading/log-follower.ts'
+import type { FactCodecs } from '../../../src/tools/auditor/reading/record-facts.ts'
 import { topicNames } from '../../../streams/topics/topics.ts'
 
 const names = topicNames('t.')

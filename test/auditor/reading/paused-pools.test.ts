@@ -1,6 +1,6 @@
 /** Which pools are paused by the records of the topic `pauses`. */
 import { expect, it } from 'vitest'
-import { PausedPools } from '../../../src/auditor/reading/paused-pools.ts'
+import { PausedPools } from '../../../src/tools/auditor/reading/paused-pools.ts'
 
 it('a pool is paused from its record to its tombstone, and a grace longer; other keys are no pools', () => {
   const pools = new PausedPools(1_000)

@@ -71,7 +71,7 @@ const execution = (history: History, jobId: string, first: number, number: numbe
   const value = history.encode({
     ...{ jobId, runNo: number + 1, attempt, life: '', specOffset: 0, handler: 'x', scheduledFor: nominal, dueAt: nominal },
     ...{ dispatchedAt: nominal, trigger: 'SCHEDULE', payload: null, contentType: null, headers: {}, pool: 'default' },
-    ...{ priority: 'NORMAL', attemptTimeoutMs: 1, leaseMs: 1, startDeadlineAt: nominal, pinTo: null, tracked: true },
+    ...{ priority: 'NORMAL', attemptTimeoutMs: 1, leaseMs: 1, startDeadlineAt: nominal, pinTo: null },
     ...{ httpTarget: null, topicTarget: null, cause: null },
   })
   return { key: jobId, value, partition: 0 }

@@ -4,14 +4,14 @@
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import { Kafka, logLevel } from 'kafkajs'
-import { stopIdleQueueTimers } from '../../../src/kafka/kafkajs/request-queue-timer.ts'
+import { changeRequestQueues } from '../../../src/log/kafka/client/connection.ts'
 import type { Network } from '../network/network.ts'
 
 const lookMs = 500
 
 /** Resolves when all replicas are in sync. After the limit it resolves with a sentence about the state. */
 export async function untilInSync(network: Network, signal: AbortSignal, limitMs: number): Promise<string | undefined> {
-  stopIdleQueueTimers()
+  changeRequestQueues()
   const until = Date.now() + limitMs
   const brokers = network.bootstrap('outside')
   const admin = new Kafka({ brokers, clientId: 'chaos', logLevel: logLevel.NOTHING, retry: { retries: 20 } }).admin()

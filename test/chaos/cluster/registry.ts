@@ -1,8 +1,8 @@
 /** The schema registry of the drill: the program of the embedded registry, at its own place. */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { registryVersion } from '../../../src/embedded/artifacts.ts'
-import { childEnvironment } from '../../../src/embedded/java.ts'
+import { registryVersion } from '../../../src/program/embedded/artifacts.ts'
+import { childEnvironment } from '../../../src/program/embedded/java.ts'
 import type { Places } from '../network/network.ts'
 import { Program } from '../system/program.ts'
 import type { Tools } from './tools.ts'

@@ -4,10 +4,9 @@
  */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { artifactFolder } from '../../../src/embedded/artifacts.ts'
-import { classArchiveArguments } from '../../../src/embedded/class-archive.ts'
-import { findJava } from '../../../src/embedded/java.ts'
-import type { StartContext } from '../../../src/embedded/options.ts'
+import { artifactFolder } from '../../../src/program/embedded/artifacts.ts'
+import { classArchiveArguments, findJava } from '../../../src/program/embedded/java.ts'
+import type { StartContext } from '../../../src/program/embedded/options.ts'
 
 export interface Tools {
   java: string

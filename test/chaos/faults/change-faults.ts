@@ -47,7 +47,7 @@ export const rebalanceStorm: Fault = {
 /** Restarts the program with the code of another version and the same data. */
 async function become(stage: Stage, program: Program, code: string): Promise<void> {
   await program.terminate()
-  program.change((plan) => ({ ...plan, args: [join(code, 'src/cli/duelog.ts'), 'up'] }))
+  program.change((plan) => ({ ...plan, args: [join(code, 'src/program/cli/duelog.ts'), 'up'] }))
   await program.start()
   await untilOnTime(stage, settleMsMax)
 }

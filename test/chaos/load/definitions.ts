@@ -7,13 +7,12 @@
  */
 import { appendFile } from 'node:fs/promises'
 import { Kafka, logLevel, type Message } from 'kafkajs'
-import { createClient, type Job, type KafkaClient } from '../../../src/library/index.ts'
+import { createClient, type Job, type KafkaClient } from '../../../src/clients/library/index.ts'
 import { targetTopic, topicPrefix } from '../system/duelog.ts'
 
 /** The share of each kind of job, in 20. */
 const kinds = [
   { name: 'topic', share: 6, target: { topic: { name: targetTopic } }, more: {} },
-  { name: 'untracked', share: 3, target: { handler: 'chaos-tick' }, more: { trackRuns: false } },
   {
     name: 'flaky',
     share: 1,
@@ -21,8 +20,8 @@ const kinds = [
     more: { retry: { maxAttempts: 20, backoff: { list: [1_000] } } },
   },
   {
-    name: 'tracked',
-    share: 10,
+    name: 'plain',
+    share: 13,
     target: { handler: 'chaos-tick' },
     more: { retry: { maxAttempts: 20, backoff: { list: [1_000] } } },
   },

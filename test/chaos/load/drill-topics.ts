@@ -3,11 +3,11 @@
  * by which records are judged.
  */
 import { Kafka, logLevel } from 'kafkajs'
-import { stopIdleQueueTimers } from '../../../src/kafka/kafkajs/request-queue-timer.ts'
+import { changeRequestQueues } from '../../../src/log/kafka/client/connection.ts'
 import { canaryTopic, partitions, targetTopic } from '../system/duelog.ts'
 
 export async function createDrillTopics(brokers: string[]): Promise<void> {
-  stopIdleQueueTimers()
+  changeRequestQueues()
   const admin = new Kafka({ brokers, clientId: 'chaos', logLevel: logLevel.NOTHING, retry: { retries: 20 } }).admin()
   await admin.connect()
   try {

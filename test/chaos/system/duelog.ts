@@ -43,7 +43,7 @@ export async function planSystem({ network, folder, starts }: SystemOptions): Pr
       title: place,
       place,
       program: process.execPath,
-      args: [join(ownCode, 'src/cli/duelog.ts'), 'up'],
+      args: [join(ownCode, 'src/program/cli/duelog.ts'), 'up'],
       env: { ...settings(network, place), DUELOG_ROLES: roles, DUELOG_DATA_DIR: join(home, 'data'), CHAOS_STARTS: starts },
       folder: home,
       ready: /^Ready\./m,

@@ -4,7 +4,7 @@
  */
 import { openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Handlers, Run } from '../../../src/library/index.ts'
+import type { Handlers, Run } from '../../../src/clients/library/index.ts'
 
 const processName = `${process.pid}-${Date.now()}`
 const file = openSync(join(process.env.CHAOS_STARTS ?? '.', `${processName}.tsv`), 'a')

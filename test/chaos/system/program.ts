@@ -4,7 +4,7 @@
  */
 import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { type GuardedProcess, startGuarded } from '../../../src/embedded/guarded-process.ts'
+import { type GuardedProcess, startGuarded } from '../../../src/program/embedded/guarded-process.ts'
 import type { Places } from '../network/network.ts'
 import type { Place } from '../places.ts'
 

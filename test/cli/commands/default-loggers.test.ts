@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Logger, LoggerOptions } from 'pino'
 import { beforeEach, expect, it, vi } from 'vitest'
-import { up } from '../../../src/cli/commands/up-command.ts'
-import { readConfig } from '../../../src/config/config.ts'
-import { createWorker } from '../../../src/library/create-worker.ts'
-import { answerPlan } from '../../../src/system/role-child.ts'
-import { startSystem } from '../../../src/system/system.ts'
+import { createWorker } from '../../../src/clients/library/create-worker.ts'
+import { readConfig } from '../../../src/ground/config/config.ts'
+import { up } from '../../../src/program/cli/commands/up-command.ts'
+import { answerPlan } from '../../../src/program/system/role-child.ts'
+import { startSystem } from '../../../src/program/system/system.ts'
 import { FakeTerminal } from '../fake-terminal.ts'
 
 const made = vi.hoisted(() => ({ lines: [] as string[], loggers: [] as Logger[] }))
@@ -20,7 +20,9 @@ vi.mock('pino', async (original) => {
   }
   return { ...real, pino: Object.assign(pino, real.pino) }
 })
-vi.mock('../../../src/embedded/start.ts', () => ({ startEmbedded: () => Promise.reject(new Error('as far as this goes')) }))
+vi.mock('../../../src/program/embedded/start.ts', () => ({
+  startEmbedded: () => Promise.reject(new Error('as far as this goes')),
+}))
 
 beforeEach(() => {
   made.lines.length = 0
@@ -46,7 +48,7 @@ it.each<[string, () => unknown]>([
         if ('ask' in message) answerPlan(plan, (answer: object) => process.emit('message', answer, undefined))
         onSent()
       }
-      await import('../../../src/cli/role-process.ts')
+      await import('../../../src/program/cli/role-process.ts')
       delete channel.send
       expect([exited.mock.calls, said.mock.calls.length]).toEqual([[[1]], 1])
       vi.restoreAllMocks()

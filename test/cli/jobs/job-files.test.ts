@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { afterAll, describe, expect, test } from 'vitest'
-import { type JobText, openJobs } from '../../../src/cli/jobs/job-files.ts'
+import { type JobText, openJobs } from '../../../src/program/cli/jobs/job-files.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'duelog-job-files-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

@@ -1,6 +1,6 @@
 /** Expressions of other schedulers: what they mean there is what they mean here, or they are refused. */
 import { describe, expect, it } from 'vitest'
-import { convertedSchedule, type Dialect } from '../../../src/cli/schedule/foreign-schedules.ts'
+import { convertedSchedule, type Dialect } from '../../../src/program/cli/schedule/foreign-schedules.ts'
 import { completeDefinition } from '../../../streams/definitions/defaults.ts'
 import { nextFire } from '../../../streams/schedules/next-fire.ts'
 

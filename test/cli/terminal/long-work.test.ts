@@ -1,7 +1,7 @@
 /** What a long command shows when a signal ends it: nothing if nothing is left of it, and else what is left and what to do. */
 import { expect, test } from 'vitest'
-import { showWork } from '../../../src/cli/terminal/long-work.ts'
-import { DuelogError } from '../../../src/errors/index.ts'
+import { DuelogError } from '../../../src/ground/errors/index.ts'
+import { showWork } from '../../../src/program/cli/terminal/long-work.ts'
 
 /** A work that a signal ends with this error. */
 async function ended(errorOf: (signal: AbortSignal) => unknown): Promise<{ shown: string[]; codes: number[] }> {

@@ -1,6 +1,6 @@
 /** Times as people write them in options. */
 import { expect, it } from 'vitest'
-import { inSentence, parseTime, timeTextOf } from '../../../src/cli/terminal/times.ts'
+import { inSentence, parseTime, timeTextOf } from '../../../src/program/cli/terminal/times.ts'
 
 const now = new Date(2030, 2, 15, 10, 30).getTime()
 const hour = 3_600_000

@@ -2,8 +2,8 @@
  * The demo's day on the containers: one job for each occurrence of real periodic jobs, over two pools. It is sent by the HTTP API and
  * judged by what the API says of ended runs. The outcomes are known before, because each job carries its own.
  */
-import { attemptsMax, backoffMs } from '../../../src/demo/ci-job.ts'
-import { periodicJobsOf, planDay } from '../../../src/demo/day-plan.ts'
+import { attemptsMax, backoffMs } from '../../../src/program/demo/ci-job.ts'
+import { periodicJobsOf, planDay } from '../../../src/program/demo/day-plan.ts'
 import { readHouseFile } from '../../house/tree.ts'
 
 export interface PlannedJob {

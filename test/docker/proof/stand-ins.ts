@@ -1,14 +1,13 @@
 /**
  * Base images where none can be pulled: stand-ins with the very names that docker/Dockerfile and docker/compose.yaml give, made of
- * Debian's packages, npm's `node` and the jars that src/embedded fetches. An image that is there already stays, so real ones are used
+ * Debian's packages, npm's `node` and the jars that src/program/embedded fetches. An image that is there already stays, so real ones are used
  * where they were pulled. Each stand-in has the label `duelog.stand-in`.
  */
 import { cp, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { artifactFolder, kafkaVersion } from '../../../src/embedded/artifacts.ts'
-import { jarLists } from '../../../src/embedded/checksums.ts'
-import type { StartContext } from '../../../src/embedded/options.ts'
+import { artifactFolder, jarLists, kafkaVersion } from '../../../src/program/embedded/artifacts.ts'
+import type { StartContext } from '../../../src/program/embedded/options.ts'
 import { readHouseFile } from '../../house/tree.ts'
 import { composeFile } from '../compose-file.ts'
 import { type Podman, run } from './podman.ts'

@@ -1,6 +1,6 @@
 /** worker-control, pinned jobs and progress on a real broker, with real owners and workers. */
 import { expect, it, test } from 'vitest'
-import { createWorker, type Run } from '../../../src/library/index.ts'
+import { createWorker, type Run } from '../../../src/clients/library/index.ts'
 import { brokers, openSite, registryUrl } from '../../faults/harness.ts'
 import { openCluster } from '../cluster.ts'
 import { silent } from '../harness.ts'
@@ -54,7 +54,7 @@ test('a pinned job runs only on the worker of that name, and expires if there is
   const pinned = Array.from({ length: 20 }, (_, index) => job(`pinned-${index}`, 'gpu'))
   await site.client.scheduleMany([...pinned, { ...job('absent', 'nobody'), startDeadlineMs: 1_000 }])
   const succeeded = () => new Set(site.checker.events.flatMap(({ type, jobId }) => (type === 'SUCCEEDED' ? [jobId] : [])))
-  await expect.poll(() => succeeded().size, { timeout: 30_000 }).toBe(20)
+  await expect.poll(() => succeeded().size).toBe(20)
   expect(ran.gpu?.toSorted()).toEqual(pinned.map(({ id }) => id).toSorted())
   expect(ran.other).toEqual([])
   expect(site.checker.executions).toEqual([])
@@ -67,7 +67,7 @@ test('the API shows progress, message and last heartbeat of a running attempt', 
   const before = Date.now()
   await site.client.schedule({ id: 'long', schedule: { at: Date.now() }, target: { handler: 'stuck' } })
   const run = async () => (await fetch(`${url}/v1/runs/long/1`)).json()
-  await expect.poll(run, { timeout: 30_000 }).toMatchObject({ status: 'RUNNING', message: 'still there', progress: 0.5 })
+  await expect.poll(run).toMatchObject({ status: 'RUNNING', message: 'still there', progress: 0.5 })
   const { runs } = (await (await fetch(`${url}/v1/jobs/long/runs`)).json()) as { runs: { checkedAt: string }[] }
   expect(runs[0]).toMatchObject({ message: 'still there', progress: 0.5 })
   expect(Date.parse(runs[0]?.checkedAt ?? '')).toBeGreaterThanOrEqual(before)

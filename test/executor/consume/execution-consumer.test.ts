@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { DuelogError } from '../../../src/errors/errors.ts'
-import { aheadMarginMs } from '../../../src/executor/consume/execution-consumer.ts'
-import { pendingBytesMax } from '../../../src/executor/report/report-sender.ts'
-import { runningBytesMax } from '../../../src/executor/run/running-calls.ts'
+import { DuelogError } from '../../../src/ground/errors/errors.ts'
+import { aheadMarginMs } from '../../../src/worker/executor/consume/execution-consumer.ts'
+import { pendingBytesMax } from '../../../src/worker/executor/report/report-sender.ts'
+import { runningBytesMax } from '../../../src/worker/executor/run/handler-calls.ts'
 import { rest } from '../../tools/manual-clock.ts'
 import { codecs, executionOf, Harness, names } from '../harness.ts'
 
@@ -103,7 +103,7 @@ describe('a registry that is unreachable', () => {
   })
 })
 
-describe('the ahead lanes', () => {
+describe('the ahead topics', () => {
   it('leave a burst in the log until shortly before it is due, and start it on time', async () => {
     const leadMs = 100
     const harness = await new Harness({}, { leadMs }).start()
@@ -169,7 +169,7 @@ describe('a rebalance', () => {
     await harness.stop()
   })
 
-  it('continues kept partitions at their position, and keeps waiting ahead lanes paused', async () => {
+  it('continues kept partitions at their position, and keeps waiting lanes of ahead topics paused', async () => {
     const harness = await new Harness().start()
     const now = harness.clock.nowMs()
     harness.put({ jobId: 'a', dueAt: now + 500 })

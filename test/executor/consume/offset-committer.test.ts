@@ -1,7 +1,7 @@
 /** Commits that meet. */
 import { expect, test } from 'vitest'
-import { Lane } from '../../../src/executor/consume/lane.ts'
-import { OffsetCommitter } from '../../../src/executor/consume/offset-committer.ts'
+import { Lane } from '../../../src/worker/executor/consume/lane.ts'
+import { OffsetCommitter } from '../../../src/worker/executor/consume/offset-committer.ts'
 import { ManualClock, rest } from '../../tools/manual-clock.ts'
 import { silent } from '../harness.ts'
 
@@ -13,7 +13,7 @@ test('of two commits that wait for a third, the second commits again what the fi
     answers.push(Promise.withResolvers())
     return (answers.at(-1) as PromiseWithResolvers<void>).promise
   })
-  const lane = new Lane('runs', 0, 0, false)
+  const lane = new Lane({ topic: 'runs', partition: 0, level: 0, ahead: false }, { onReleased: () => {}, onAdvanced: () => {} })
   lane.gain(0)
   const passed = (offset: number): void => {
     lane.passed(offset)

@@ -1,9 +1,9 @@
 /** Runs that are pinned to one worker. */
 import { expect, it } from 'vitest'
 import type { Execution, WorkerControl } from '../../../schemas/generated.ts'
-import { cancellationOf } from '../../../src/executor/consume/cancellations.ts'
-import { PinnedRuns, pinnedHeldBytesMax } from '../../../src/executor/consume/pinned-runs.ts'
-import { eventLingerMs } from '../../../src/executor/report/report-sender.ts'
+import { cancellationOf } from '../../../src/worker/executor/consume/cancellations.ts'
+import { PinnedRuns, pinnedHeldBytesMax } from '../../../src/worker/executor/consume/pinned-runs.ts'
+import { eventLingerMs } from '../../../src/worker/executor/report/report-sender.ts'
 import { rest } from '../../tools/manual-clock.ts'
 import { Harness, names } from '../harness.ts'
 
@@ -84,6 +84,7 @@ it('waits while the group of the pool does not show who is in it, for 3 s', asyn
   // Two that run it are better than none.
   old.log.areGroupsJoining = true
   old.pin({ jobId: 'b', pinTo: 'gpu' })
+  await rest()
   await old.clock.advance(4_000)
   expect(startsOf()).toEqual([['a', 'b'], ['b']])
   await old.stop()
@@ -91,12 +92,15 @@ it('waits while the group of the pool does not show who is in it, for 3 s', asyn
 })
 
 it('goes back once its worker has left its pool, because until then others of the name leave it to that worker', async () => {
-  const harness = await new Harness({ slow: () => new Promise<void>(() => {}) }, instanceOf('gpu')).start()
+  const harness = await new Harness({}, instanceOf('gpu')).start()
   const { clock, log } = harness
   const dueAt = clock.nowMs() + 60_000
   harness.pin({ jobId: 'held', pinTo: 'gpu', dueAt })
-  harness.put({ jobId: 'keeps it', handler: 'slow', tracked: false })
+  // It stays for its last commit.
+  harness.reader.commitRefusal = new Error('The group is rebalancing.')
+  harness.put({ jobId: 'keeps it' })
   await rest()
+  await clock.advance(100)
   const given: [string, boolean][] = []
   log.refusalOf = (records) => {
     for (const { topic, key } of records) if (topic === names.events) given.push([String(key), harness.reader.running])
@@ -113,7 +117,7 @@ it('goes back once its worker has left its pool, because until then others of th
     ['held', false],
     ['meanwhile', false],
   ])
-  expect(harness.events().map(({ type }) => type)).toEqual(['RELEASED', 'RELEASED'])
+  expect(harness.events().map(({ type }) => type)).toEqual(['SUCCEEDED', 'RELEASED', 'RELEASED'])
 })
 
 it('is not run by a worker that starts later until its owner redelivers it', async () => {
@@ -231,7 +235,7 @@ it('is prefetched within limits of bytes, too: the rest waits in the log', async
   })
   await rest()
   expect(isThere).toBe(false)
-  if (first !== undefined) pinned.release(first)
+  first?.start()
   await room
 })
 

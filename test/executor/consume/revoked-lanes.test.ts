@@ -1,6 +1,6 @@
 /** Lanes that go to another worker: what has started here is committed before the other one reads them. */
 import { describe, expect, it } from 'vitest'
-import type { Handlers } from '../../../src/executor/handlers/handler.ts'
+import type { Handlers } from '../../../src/worker/executor/handlers/handler.ts'
 import { rest } from '../../tools/manual-clock.ts'
 import { codecs, Harness } from '../harness.ts'
 
@@ -85,23 +85,6 @@ describe('a revoked lane', () => {
     await harness.stop()
   })
 
-  it('waits for runs that are not tracked, also for those that lie before a started one', async () => {
-    const { closed, open } = gate()
-    const harness = await started({ slow: () => closed })
-    harness.put({ jobId: 'before', tracked: false, dueAt: harness.clock.nowMs() + 1_000 })
-    harness.put({ jobId: 'slow', handler: 'slow', tracked: false })
-    harness.put({ jobId: 'after', tracked: false, dueAt: harness.clock.nowMs() + 1_000 })
-    await rest()
-    const revoked = watched(harness.reader.revoke(lanes(harness, 0)))
-    await harness.clock.advance(2_000)
-    expect(jobs(harness)).toEqual(['slow', 'before'])
-    expect(revoked.isOver).toBe(false)
-    open()
-    await rest()
-    expect([revoked.isOver, harness.committed()]).toEqual([true, 2])
-    await harness.stop()
-  })
-
   it('commits again while the group refuses it', async () => {
     const harness = await started()
     harness.reader.commitRefusal = new Error('The group is rebalancing.')
@@ -136,17 +119,23 @@ describe('a revoked lane', () => {
     }
   })
 
-  it('is committed as far as its runs have ended, although one of another lane takes longer than 5 s', async () => {
+  it('is committed as far as reports are acknowledged, although that takes longer than 5 s in another lane', async () => {
+    const harness = await started()
+    harness.reader.commitRefusal = new Error('The group is rebalancing.')
+    harness.put({ jobId: 'short', handler: 'never' }, { partition: 1 })
+    await rest()
+    await harness.clock.advance(20)
     const { closed, open } = gate()
-    const harness = await started({ slow: () => closed })
-    harness.put({ jobId: 'long', handler: 'never', tracked: false })
-    harness.put({ jobId: 'short', handler: 'slow', tracked: false }, { partition: 1 })
+    harness.log.gate = closed
+    harness.put({ jobId: 'long', handler: 'never' })
     await rest()
     const revoked = watched(harness.reader.revoke([...lanes(harness, 0), ...lanes(harness, 1)]))
     await harness.clock.advance(4_900)
-    open()
+    harness.reader.commitRefusal = undefined
     await harness.clock.advance(200)
     expect([revoked.isOver, harness.committed() ?? 0, harness.committed({ partition: 1 })]).toEqual([true, 0, 1])
+    harness.log.gate = undefined
+    open()
     await harness.stop()
   })
 
@@ -185,19 +174,6 @@ describe('a revoked lane', () => {
     await rest()
     await harness.clock.advance(1_000)
     expect([revoked.isOver, jobs(harness), harness.executor.current().held]).toEqual([true, [], 0])
-    await harness.stop()
-  })
-
-  it('leaves to the next reader what did not end in time', async () => {
-    const harness = await started()
-    harness.put({ jobId: 'before', tracked: false, dueAt: harness.clock.nowMs() + 60_000 })
-    harness.put({ jobId: 'done' })
-    await rest()
-    const revoked = watched(harness.reader.revoke(lanes(harness, 0)))
-    await harness.clock.advance(5_100)
-    expect(revoked.isOver).toBe(true)
-    await harness.clock.advance(60_000)
-    expect(jobs(harness)).toEqual(['done'])
     await harness.stop()
   })
 
@@ -242,31 +218,4 @@ describe('a worker that stops', () => {
     await stopped
     expect(harness.committed()).toBe(1)
   })
-})
-
-it('a worker that is paused starts untracked runs before a started one: otherwise that one would run again elsewhere', async () => {
-  let isPaused = false
-  const listeners: (() => void)[] = []
-  const pauses = {
-    version: 0,
-    ofPool: () => undefined,
-    isWorkerPaused: () => isPaused,
-    onChange: (listener: () => void) => {
-      listeners.push(listener)
-      return () => {}
-    },
-  }
-  const harness = await new Harness({ never: () => new Promise(() => {}) }, { pauses }).start()
-  harness.put({ jobId: 'before', tracked: false, dueAt: harness.clock.nowMs() + 500 })
-  harness.put({ jobId: 'running', handler: 'never' })
-  harness.put({ jobId: 'after', tracked: false, dueAt: harness.clock.nowMs() + 500 })
-  await rest()
-  const { reader } = harness
-  isPaused = true
-  for (const listener of listeners) listener()
-  await harness.clock.advance(400)
-  expect([reader.running, jobs(harness)]).toEqual([true, ['running']])
-  await harness.clock.advance(10_000)
-  expect([reader.running, jobs(harness), harness.committed()]).toEqual([false, ['running', 'before'], 2])
-  await harness.stop()
 })

@@ -1,6 +1,6 @@
 /** What a worker tells with the offsets that it commits: which of the runs that it has taken wait for no worker. */
 import { describe, expect, it } from 'vitest'
-import type { Run } from '../../../src/executor/handlers/handler.ts'
+import type { Run } from '../../../src/worker/executor/handlers/handler.ts'
 import { rest } from '../../tools/manual-clock.ts'
 import { Harness } from '../harness.ts'
 
@@ -23,8 +23,8 @@ async function place(concurrency = 4) {
     if ('closedUntil' in more) return 'closed'
     return { ...more, untilS: (until - begunMs) / 1_000 }
   }
-  const put = async (handler: string, count: number, tracked = true) => {
-    for (let n = 0; n < count; n++) harness.put({ jobId: `${handler}-${n}`, handler, tracked })
+  const put = async (handler: string, count: number) => {
+    for (let n = 0; n < count; n++) harness.put({ jobId: `${handler}-${n}`, handler })
     await rest()
   }
   const seconds = async (count: number) => {
@@ -37,7 +37,7 @@ async function place(concurrency = 4) {
   return { harness, told, put, seconds, finish }
 }
 
-const nothing = { waiting: 0, untracked: 0, sharing: 0 }
+const nothing = { waiting: 0, sharing: 0 }
 
 describe('a batch that gathers', () => {
   it('holds back what has come to it, also what is done after it, but not what waits for a slot', async () => {
@@ -115,20 +115,14 @@ it('a batch at work has one slot for all its runs until it returns', async () =>
   await harness.stop()
 })
 
-it('untracked runs at work are told, and others that are accepted are not', async () => {
+it('runs that are accepted are not told', async () => {
   const { harness, told, put, seconds, finish } = await place()
   const { armed } = harness.clock
-  await put('slow', 1, false)
-  await seconds(1)
-  expect([harness.committed(), told()]).toEqual([0, { reach: 1, ...nothing, untracked: 1, untilS: 16 }])
   await put('slow', 1)
-  await put('slow', 1, false)
   await put('noop', 3)
   await seconds(1)
-  expect([harness.committed(), told()]).toEqual([0, { reach: 6, ...nothing, untracked: 2, untilS: 17 }])
+  expect([harness.committed(), told()]).toEqual([4, undefined])
   await finish()
-  await seconds(1)
-  expect([harness.committed(), told()]).toEqual([6, undefined])
   // When the time limits of the handlers are over, nothing is looked at any more.
   await harness.clock.advance(300_000)
   expect(harness.clock.armed).toBe(armed)

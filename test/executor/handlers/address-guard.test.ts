@@ -2,8 +2,8 @@
 import { BlockList } from 'node:net'
 import type { networkInterfaces } from 'node:os'
 import { describe, expect, it } from 'vitest'
-import { readConfig } from '../../../src/config/config.ts'
-import { addressGuard, meaningsOf, ownAddresses } from '../../../src/executor/handlers/address-guard.ts'
+import { readConfig } from '../../../src/ground/config/config.ts'
+import { addressGuard, meaningsOf, ownAddresses } from '../../../src/worker/executor/handlers/address-guard.ts'
 
 describe('an address has inside', () => {
   it.each([

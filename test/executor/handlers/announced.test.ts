@@ -1,7 +1,7 @@
 /** The names of handlers that a worker announces, and the limits beyond which it announces none. */
 import { describe, expect, it } from 'vitest'
-import { announcedBytesMax, announcedHandlers, announcedMax } from '../../../src/executor/handlers/announced.ts'
-import { GroupNotKept } from '../../../src/ports/pool-members.ts'
+import { GroupNotKept } from '../../../src/ground/errors/errors.ts'
+import { announcedBytesMax, announcedHandlers, announcedMax } from '../../../src/worker/executor/handlers/prepared-handlers.ts'
 import { LoopbackLog } from '../../tools/loopback-log.ts'
 import { rest } from '../../tools/manual-clock.ts'
 import { Harness } from '../harness.ts'

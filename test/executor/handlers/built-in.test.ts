@@ -1,9 +1,9 @@
 import type { networkInterfaces } from 'node:os'
 import { pino } from 'pino'
 import { expect, it } from 'vitest'
-import { systemClock } from '../../../src/clock/clock.ts'
-import { builtInHandlers } from '../../../src/executor/handlers/built-in.ts'
-import type { Handler, Run } from '../../../src/executor/handlers/handler.ts'
+import { systemClock } from '../../../src/ground/clock/clock.ts'
+import { builtInHandlers } from '../../../src/worker/executor/handlers/built-in.ts'
+import type { Handler, Run } from '../../../src/worker/executor/handlers/handler.ts'
 
 const options = {
   httpDeny: [],

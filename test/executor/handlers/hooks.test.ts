@@ -2,9 +2,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { type Logger, pino } from 'pino'
 import { expect, it } from 'vitest'
-import type { Handlers, Run } from '../../../src/executor/handlers/handler.ts'
-import type { Hook } from '../../../src/executor/handlers/hooks.ts'
-import { createWorker } from '../../../src/library/worker.ts'
+import { createWorker } from '../../../src/clients/library/worker.ts'
+import type { Handlers, Run } from '../../../src/worker/executor/handlers/handler.ts'
+import type { Hook } from '../../../src/worker/executor/handlers/hooks.ts'
 import { rest } from '../../tools/manual-clock.ts'
 import { Harness } from '../harness.ts'
 
@@ -98,15 +98,15 @@ it('around carries a context, may replace the result, and may not run the handle
     return context.getStore()
   }
   expect(await ran({ work }, [carrying], ['a', 'b'])).toMatchObject([
-    { result: Buffer.from('"a/1"') },
-    { result: Buffer.from('"b/1"') },
+    { result: Buffer.from('"a/1@0-0"') },
+    { result: Buffer.from('"b/1@0-0"') },
   ])
   const replacing: Hook = { around: async (_run, next) => ({ was: await next() }) }
   expect(await ran({ work: () => 1 }, [replacing], ['a'])).toMatchObject([{ result: Buffer.from('{"was":1}') }])
   let calls = 0
   const twice: Hook = { around: async (_run, next) => [await next(), await next()] }
   const [end] = await ran({ work: () => ++calls }, [twice], ['a'])
-  expect([end?.type, end?.error?.message, calls]).toEqual(['FAILED', 'a hook called next twice for run a/1', 1])
+  expect([end?.type, end?.error?.message, calls]).toEqual(['FAILED', 'a hook called next twice for run a/1@0-0', 1])
 })
 
 it('each run of a batch has its hooks, and one whose before throws is not in the batch', async () => {

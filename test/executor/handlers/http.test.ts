@@ -4,11 +4,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { type AddressInfo, createServer as createNetServer, type Socket } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import type { HttpTarget } from '../../../schemas/generated.ts'
-import { systemClock } from '../../../src/clock/clock.ts'
-import { readConfig } from '../../../src/config/config.ts'
-import { addressGuard } from '../../../src/executor/handlers/address-guard.ts'
-import type { Run } from '../../../src/executor/handlers/handler.ts'
-import { delayOf, httpHandler, signingKeyOf } from '../../../src/executor/handlers/http.ts'
+import { systemClock } from '../../../src/ground/clock/clock.ts'
+import { readConfig } from '../../../src/ground/config/config.ts'
+import { addressGuard } from '../../../src/worker/executor/handlers/address-guard.ts'
+import type { Run } from '../../../src/worker/executor/handlers/handler.ts'
+import { delayOf, httpHandler, signingKeyOf } from '../../../src/worker/executor/handlers/http.ts'
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import type { Run } from '../../../src/executor/handlers/handler.ts'
-import { kafkaProduceHandler } from '../../../src/executor/handlers/kafka-produce.ts'
+import type { Run } from '../../../src/worker/executor/handlers/handler.ts'
+import { kafkaProduceHandler } from '../../../src/worker/executor/handlers/kafka-produce.ts'
 import { openLog, openWriter, text, uniquePrefix, Watcher } from '../../kafka/harness.ts'
 
 const run = (payload: unknown) => ({ payload, executionId: 'a/1' }) as unknown as Run

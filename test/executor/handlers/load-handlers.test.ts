@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { loadHandlers } from '../../../src/executor/handlers/load-handlers.ts'
+import { loadHandlers } from '../../../src/worker/executor/handlers/load-handlers.ts'
 
 let folder: string
 beforeAll(async () => {
@@ -50,7 +50,7 @@ it.each([
 ])('names the line of the error in %s', async (name, source, line) => {
   const path = await moduleOf(name, source)
   // In Node itself, because the tests' own loader has other errors.
-  const program = `import { loadHandlers } from './src/executor/handlers/load-handlers.ts'; await loadHandlers(process.argv[1]).catch((error) => console.log(error.message))`
+  const program = `import { loadHandlers } from './src/worker/executor/handlers/load-handlers.ts'; await loadHandlers(process.argv[1]).catch((error) => console.log(error.message))`
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program, path])
   expect(stdout).toMatch(new RegExp(`could not be loaded: .* \\(${path}:${line}(:\\d+)?\\)\n$`))
 })

@@ -4,9 +4,9 @@ import { type as arktype } from 'arktype'
 import * as v from 'valibot'
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import { z } from 'zod'
-import type { Run } from '../../../src/executor/handlers/handler.ts'
-import { withSchema } from '../../../src/executor/handlers/payload-schema.ts'
-import { createWorker, type PayloadsOf } from '../../../src/library/worker.ts'
+import { createWorker, type PayloadsOf } from '../../../src/clients/library/worker.ts'
+import type { Run } from '../../../src/worker/executor/handlers/handler.ts'
+import { withSchema } from '../../../src/worker/executor/handlers/payload-schema.ts'
 import { rest } from '../../tools/manual-clock.ts'
 import { Harness } from '../harness.ts'
 
@@ -30,7 +30,7 @@ describe.each(schemas)('a schema of %s', (_name, schema) => {
     const harness = await new Harness({}, { handlers: { mail } as never }).start()
     harness.put({ jobId: 'a', handler: 'mail', ...json({ to: 'a@example.org' }) })
     await settled(harness, 1)
-    expect(seen).toEqual([{ to: 'a@example.org', copies: 1 }, '{"to":"a@example.org"}', 'a/1', false])
+    expect(seen).toEqual([{ to: 'a@example.org', copies: 1 }, '{"to":"a@example.org"}', 'a/1@0-0', false])
     expect(ends(harness)).toMatchObject([{ type: 'SUCCEEDED', result: Buffer.from('"sent"') }])
     await harness.stop()
   })

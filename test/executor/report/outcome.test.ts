@@ -1,6 +1,6 @@
 /** What becomes of a handler's return value. */
 import { expect, test } from 'vitest'
-import { succeeded } from '../../../src/executor/report/outcome.ts'
+import { succeeded } from '../../../src/worker/executor/report/outcome.ts'
 
 test('a result has no half of a character: callers get the value, and a line of the run says what was replaced', () => {
   const outcome = succeeded({ text: 'cut \ud83d', 'name\ud83d': ['\ude00'], whole: '\u{1f600}' })

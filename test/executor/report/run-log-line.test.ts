@@ -1,7 +1,7 @@
 /** Whatever a handler passes to run.log becomes one bounded line. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { runLogLine } from '../../../src/executor/report/run-log-line.ts'
+import { runLogLine } from '../../../src/worker/executor/report/run-log-line.ts'
 
 const unreadable = {
   toString() {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { ReadyQueue } from '../../../src/executor/run/ready-queue.ts'
-import { agedEvery } from '../../../streams/topics/priorities.ts'
+import { ReadyQueue } from '../../../src/worker/executor/run/ready-queue.ts'
+import { agedEvery } from '../../../streams/topics/topics.ts'
 
 it('gives one pick in 16 to a lower level, to the one whose head waits longest', () => {
   const queue = new ReadyQueue<{ dueAt: number; level: number }>(3)

@@ -1,14 +1,13 @@
 /** Runs that a worker that is gone may have started: their owners know of the new start before their handlers are called. */
 import { describe, expect, it } from 'vitest'
 import type { Execution, ExecutionInput } from '../../../schemas/generated.ts'
-import { Lane } from '../../../src/executor/consume/lane.ts'
-import type { Handlers, Run } from '../../../src/executor/handlers/handler.ts'
-import { aloneMsMax, waveRunsPerLaneMax, wavesOfOne } from '../../../src/executor/run/redelivered-runs.ts'
-import type { Pauses } from '../../../src/ports/pauses.ts'
-import { isClosed, restartsOf, takenText } from '../../../src/ports/taken-runs.ts'
-import { agedEvery } from '../../../streams/topics/priorities.ts'
-import { LoopbackLog } from '../../tools/loopback-log.ts'
-import { ManualClock, rest } from '../../tools/manual-clock.ts'
+import type { Pauses } from '../../../src/ground/ports/roles.ts'
+import { isClosed } from '../../../src/ground/records/worker-data.ts'
+import { Lane } from '../../../src/worker/executor/consume/lane.ts'
+import type { Handlers, Run } from '../../../src/worker/executor/handlers/handler.ts'
+import { aloneMsMax, waveRunsPerLaneMax, wavesOfOne } from '../../../src/worker/executor/run/redelivered-runs.ts'
+import { agedEvery } from '../../../streams/topics/topics.ts'
+import { rest } from '../../tools/manual-clock.ts'
 import { Harness, type Place } from '../harness.ts'
 
 type Wanted = Partial<ExecutionInput>
@@ -280,108 +279,40 @@ it('a run that waits for its start is given back when its pool is paused', async
   await harness.stop()
 })
 
-describe('an untracked run', () => {
-  it('is started by three workers that die with it, and then counts as failed; the one after it does not start with it the last time', async () => {
-    const shared = { clock: new ManualClock(), log: new LoopbackLog() }
-    const starts: string[] = []
-    const slow = ({ jobId }: Run) => {
-      starts.push(jobId)
-      return new Promise<never>(() => {})
+it('starts when it is known whether its last reader has left: a look-up that fails is repeated', async () => {
+  const { harness, calls, before, start } = place()
+  before([{ jobId: 'a', handler: 'one' }])
+  const { admin } = harness.log
+  let lookups = 0
+  let isLost = true
+  harness.log.admin = async () => {
+    const whole = await admin.call(harness.log)
+    const committedOf: typeof whole.committedOf = (...of) => {
+      lookups++
+      return isLost ? Promise.reject(new Error('no coordinator')) : whole.committedOf(...of)
     }
-    const worker = async (): Promise<Harness> => {
-      await shared.clock.advance(1)
-      const harness = await new Harness({ slow }, { concurrency: 10 }, shared).start()
-      for (let seconds = 0; seconds < 5; seconds++) await shared.clock.advance(1_000)
-      return harness
-    }
-    const failures = async ({ metrics }: Harness) => (await metrics.untrackedFailures.get()).values[0]?.value
-    const workers = [await worker()]
-    for (const jobId of ['poison', 'good']) workers[0]?.put({ jobId, handler: 'slow', tracked: false })
-    await rest()
-    const seen = [starts.splice(0)]
-    for (let death = 1; death <= 3; death++) {
-      const { reader } = workers.at(-1) as Harness
-      reader.commitRefusal = new Error('dead')
-      await reader.stop()
-      workers.push(await worker())
-      seen.push(starts.splice(0))
-    }
-    expect(seen).toEqual([['poison', 'good'], ['poison', 'good'], ['poison'], ['good']])
-    expect(await failures(workers.at(-1) as Harness)).toBe(1)
-    for (const harness of workers) await harness.stop()
-  })
+    return { ...whole, committedOf }
+  }
+  await start()
+  for (let seconds = 0; seconds < 5; seconds++) await harness.clock.advance(1_000)
+  expect([lookups, calls]).toEqual([3, []])
+  isLost = false
+  await harness.clock.advance(2_000)
+  expect(calls.map(({ jobIds }) => jobIds)).toEqual([['a']])
+  await harness.stop()
+})
 
-  it('starts when it is known how often it did: a lookup that fails is repeated', async () => {
-    const { harness, calls, before, start } = place()
-    before([{ jobId: 'untracked', tracked: false }])
-    const place0 = `test.exec.default ${harness.topic()}/0`
-    harness.log.committed.set(place0, 0)
-    harness.log.metadata.set(place0, takenText({ reach: 1, waiting: 0, untracked: 1, sharing: 0, restarts: [[0, 2]] }, 0))
-    const { admin } = harness.log
-    let lookups = 0
-    let isLost = true
-    harness.log.admin = async () => {
-      const whole = await admin.call(harness.log)
-      const committedOf: typeof whole.committedOf = (...of) => {
-        lookups++
-        return isLost ? Promise.reject(new Error('no coordinator')) : whole.committedOf(...of)
-      }
-      return { ...whole, committedOf }
-    }
-    await start()
-    for (let seconds = 0; seconds < 5; seconds++) await harness.clock.advance(1_000)
-    expect([lookups, calls, restartsOf(harness.log.metadata.get(place0))]).toEqual([3, [], new Map([[0, 2]])])
-    isLost = false
-    await harness.clock.advance(2_000)
-    // Three workers have died with it.
-    expect([calls, harness.committed()]).toEqual([[], 1])
-    await harness.stop()
-  })
-
-  it('that is started for the last time does not hold back tracked ones of other lanes', async () => {
-    const { harness, calls, start } = place()
-    const [topic, untracked] = [harness.topic(), { jobId: 'untracked', handler: 'slow', tracked: false }]
-    harness.put(untracked)
-    for (const partition of [0, 1]) harness.put({ jobId: `tracked-${partition}`, handler: 'one' }, { partition })
-    harness.put({ ...untracked, jobId: 'another' }, { partition: 1 })
-    const place0 = `test.exec.default ${topic}/0`
-    harness.log.committed.set(place0, 0)
-    harness.log.metadata.set(place0, takenText({ reach: 1, waiting: 0, untracked: 1, sharing: 0, restarts: [[0, 1]] }, 0))
-    await start()
-    const order = () => calls.flatMap(({ jobIds }) => jobIds)
-    expect(order()).toEqual(['untracked', 'tracked-1'])
-    // Its attempt ends by its time limit. The handler may never return.
-    await harness.clock.advance(300_000)
-    await harness.clock.advance(100)
-    expect(order()).toEqual(['untracked', 'tracked-1', 'tracked-0', 'another'])
-    await harness.stop()
-  })
-
-  it('stays told by a worker that leaves before it has started it, or before it knows of it', () => {
-    const lane = new Lane('runs', 0, 0, false)
-    lane.gain(1)
-    const execution = { jobId: 'a', tracked: false } as Execution
-    lane.take({ topic: 'runs', partition: 0, key: null, value: null, headers: {}, timestampMs: 0, offset: 5 }, execution)
-    lane.closing = true
-    expect(lane.committable(1)).toBeUndefined()
-    lane.isOrphaned = true
-    lane.restarted(new Map([[5, 2]]))
-    expect(restartsOf(lane.committable(1)?.metadata)).toEqual(new Map([[5, 2]]))
-    lane.isOrphaned = false
-    expect(isClosed(lane.committable(1)?.metadata, 1)).toBe(true)
-  })
-
-  it('that is not read yet stays told', () => {
-    const lane = new Lane('runs', 0, 0, false)
-    lane.gain(0)
-    lane.restarted(new Map([[5, 2]]))
-    const record = { topic: 'runs', partition: 0, key: null, value: null, headers: {}, timestampMs: 0 }
-    const told = () => restartsOf(lane.committable(0)?.metadata)
-    lane.take({ ...record, offset: 4 }, undefined)
-    expect(told()).toEqual(new Map([[5, 2]]))
-    lane.take({ ...record, offset: 5 }, undefined)
-    expect(told()).toEqual(new Map())
-  })
+it('a lane that leaves before its runs have started is not closed if its last reader may have died, and says nothing before that is known', () => {
+  const lane = new Lane({ topic: 'runs', partition: 0, level: 0, ahead: false }, { onReleased: () => {}, onAdvanced: () => {} })
+  lane.gain(1)
+  const record = { topic: 'runs', partition: 0, key: null, value: null, headers: {}, timestampMs: 0, offset: 5 }
+  lane.take(record, { jobId: 'a' } as Execution)
+  lane.close()
+  expect(lane.committable(1)).toBeUndefined()
+  lane.isOrphaned = true
+  expect(lane.committable(1)).toEqual({ topic: 'runs', partition: 0, offset: 5 })
+  lane.isOrphaned = false
+  expect(isClosed(lane.committable(1)?.metadata, 1)).toBe(true)
 })
 
 it('a pinned run that its owner has sent again, or as another attempt, is reported first too', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { TimerQueue } from '../../../src/executor/run/timer-queue.ts'
+import { TimerQueue } from '../../../src/worker/executor/run/timer-queue.ts'
 import { ManualClock } from '../../tools/manual-clock.ts'
 
 it('delivers every item at its time, in order, none that was deleted, with one timer', async () => {

@@ -3,10 +3,10 @@ import { rename } from 'node:fs/promises'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { EndedRun } from '../../../schemas/generated.ts'
-import type { HistoryStore } from '../../../src/history/databases/history-store.ts'
-import { openPostgres } from '../../../src/history/databases/postgres.ts'
-import { type RunRow, rowOf } from '../../../src/history/databases/rows.ts'
-import type { HistoryFilter } from '../../../src/ports/history.ts'
+import type { HistoryFilter } from '../../../src/ground/ports/roles.ts'
+import type { HistoryStore } from '../../../src/server/history/databases/history-store.ts'
+import { openPostgres } from '../../../src/server/history/databases/postgres.ts'
+import { type RunRow, rowOf } from '../../../src/server/history/databases/rows.ts'
 import { readHouseFile } from '../../house/tree.ts'
 import { baseMs, endedRun, fits, manyRuns, newestFirst } from '../runs.ts'
 import { origin, postgresOfThisFile, type StorePlace, sqlitePlace } from './stores.ts'
@@ -59,26 +59,6 @@ async function countsOf(store: HistoryStore, filter: HistoryFilter & { from: num
     ),
   )
 }
-
-/** The tables as the second release left them, and from there as the first one did. */
-const toThirdRelease = ['DROP TABLE duelog_handler_times', "UPDATE duelog_history SET value = '3' WHERE name = 'schema'"]
-const toSecondRelease = [
-  ...toThirdRelease,
-  'DROP TABLE duelog_failed_run_tags',
-  'ALTER TABLE duelog_run_positions RENAME TO duelog_topic_positions',
-  "UPDATE duelog_history SET value = '2' WHERE name = 'schema'",
-]
-const toFirstRelease = [
-  ...toSecondRelease,
-  'DROP TABLE duelog_failed_runs',
-  'ALTER TABLE duelog_topic_positions RENAME TO duelog_positions',
-  'CREATE INDEX duelog_runs_failed ON duelog_runs (finished_at) WHERE error_type IS NOT NULL',
-  "UPDATE duelog_history SET value = '1' WHERE name = 'schema'",
-]
-const earlierReleases: [string, string[]][] = [
-  ['first', toFirstRelease],
-  ['second', toSecondRelease],
-]
 
 const keysOf = (runs: readonly EndedRun[]): string[] => runs.map(({ jobId, life, runNo }) => `${jobId} ${life} ${runNo}`)
 
@@ -170,20 +150,6 @@ describe.each(kinds)('the history in %s', (_name, openPlace) => {
     )
   })
 
-  it('has percentiles of runs since this release only, and outcomes of all', async () => {
-    const place = await openPlace()
-    const before = place.open()
-    await before.write(0, 1, rowsOf([endedRun({ runNo: 1, finishedAt: baseMs })]))
-    await before.close()
-    await place.run(toThirdRelease)
-    const store = place.open()
-    const [old] = await store.handlers(baseMs, baseMs + hourMs)
-    expect(old).toMatchObject({ outcomes: { SUCCEEDED: 1 }, duration: null })
-    await store.write(0, 2, rowsOf([endedRun({ runNo: 2, startedAt: baseMs, finishedAt: baseMs + 100 })]))
-    const [now] = await store.handlers(baseMs, baseMs + hourMs)
-    expect(now).toMatchObject({ outcomes: { SUCCEEDED: 2 }, duration: { p50Ms: expect.any(Number) } })
-  })
-
   it('keeps all runs that end in the same millisecond, those with the same hash too', async () => {
     const store = (await openPlace()).open()
     // 20 bits of hash: among 4,000 runs some are equal.
@@ -243,46 +209,6 @@ describe.each(kinds)('the history in %s', (_name, openPlace) => {
         )
     }
   })
-
-  it.each(earlierReleases)(
-    'brings a filled database of the %s release to this one in steps, while it is written and searched',
-    async (_release, toRelease) => {
-      const place = await openPlace()
-      const runs = manyRuns(4_000, 6, 5 * hourMs)
-      const added = manyRuns(400, 7, 10 * hourMs).map((run) => ({ ...run, life: '1.1' }))
-      const first = place.open()
-      await first.write(0, 4_000, rowsOf(runs))
-      await first.close()
-      await place.run(toRelease)
-      const check = async (of: HistoryStore, all: readonly EndedRun[]): Promise<void> => {
-        for (const filter of [
-          { outcome: 'DEAD' },
-          { errorText: 'OUT after' },
-          { errorType: 'Refused', tag: 'ä', handler: 'send' },
-          { outcome: 'DEAD', tag: 'a' },
-        ]) {
-          const wanted = all.filter((run) => fits(run, filter)).sort(newestFirst)
-          expect(keysOf(await allOf(of, filter)), JSON.stringify(filter)).toEqual(keysOf(wanted))
-        }
-      }
-      const second = place.open()
-      await check(second, runs)
-      expect(await second.positions()).toEqual(new Map([[0, 4_000]]))
-      for (let step = 0; step < 3; step++) expect(await second.fill(700)).toBe(true)
-      await second.write(0, 4_400, rowsOf(added), 4_000)
-      await check(second, [...runs, ...added])
-      await second.close()
-      const third = place.open()
-      let steps = 0
-      while (await third.fill(700)) steps++
-      // Some of those that were added later are looked at too.
-      expect(steps).toBeGreaterThanOrEqual(3)
-      expect(await third.fill(700)).toBe(false)
-      await check(third, [...runs, ...added])
-      await third.write(0, 4_401, rowsOf([endedRun({ jobId: 'last', outcome: 'EXPIRED' })]), 4_400)
-      expect((await third.page({ outcome: 'EXPIRED', jobId: 'last' }, 9, null)).runs).toHaveLength(1)
-    },
-  )
 
   it('takes no batch of a writer who knows of a later position, because then it lacks what was written before', async () => {
     const store = (await openPlace()).open()

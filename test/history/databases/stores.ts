@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, onTestFinished } from 'vitest'
 import { type PostgresServer, startPostgresServer } from '../../../bench/tools/postgres-server.ts'
-import { systemClock } from '../../../src/clock/clock.ts'
-import type { DatabasePlace } from '../../../src/history/databases/database-thread.ts'
-import type { HistoryStore } from '../../../src/history/databases/history-store.ts'
-import type { Origin } from '../../../src/history/databases/migrations.ts'
-import { ThreadStore } from '../../../src/history/databases/thread-store.ts'
+import { systemClock } from '../../../src/ground/clock/clock.ts'
+import type { DatabasePlace } from '../../../src/server/history/databases/database-thread.ts'
+import type { HistoryStore } from '../../../src/server/history/databases/history-store.ts'
+import type { Origin } from '../../../src/server/history/databases/migrations.ts'
+import { threadStore } from '../../../src/server/history/databases/thread-store.ts'
 
 export const origin: Origin = { topic: 'test.runs', clusterId: 'cluster-1' }
 
@@ -50,7 +50,7 @@ export function postgresOfThisFile(): {
 }
 
 function opened(place: DatabasePlace, of: Origin): HistoryStore {
-  const store = new ThreadStore(place, of, systemClock)
+  const store = threadStore(place, of, systemClock)
   onTestFinished(() => store.close())
   return store
 }

@@ -9,9 +9,9 @@ import {
   type StateEntry,
   type StateEntryInput,
 } from '../../../schemas/generated.ts'
-import { DuelogError } from '../../../src/errors/errors.ts'
-import { avroType, fingerprintOf } from '../../../src/kafka/avro/avro-type.ts'
-import { AvroCodec } from '../../../src/kafka/avro/codec.ts'
+import { DuelogError } from '../../../src/ground/errors/errors.ts'
+import { avroType, fingerprintOf, sharingType } from '../../../src/log/kafka/avro/avro-type.ts'
+import { AvroCodec } from '../../../src/log/kafka/avro/codec.ts'
 
 const nobody = async (): Promise<never> => {
   throw new DuelogError('undecodable', 'nobody knows this id')
@@ -55,6 +55,23 @@ describe('a codec', () => {
     definitions.encode({ ...minimal, payload: Buffer.alloc(5_000, 'y') })
     expect(first).toEqual(copy)
     expect((definitions.decode(definitions.encode(large)) as JobDefinition).payload).toHaveLength(3_000_000)
+  })
+
+  test('shares a long payload with its record if asked to, copies a short one, and never reads beyond the end', () => {
+    const sharing = new AvroCodec<JobDefinition, JobDefinitionInput>(sharingType(jobDefinitionSchema), [7], nobody)
+    for (const [length, isShared] of [
+      [100, false],
+      [500_000, true],
+    ] as const) {
+      // Not of the pool of Buffer.
+      const bytes = Buffer.from(new Uint8Array(definitions.encode({ ...minimal, payload: Buffer.alloc(length, 'x') })).buffer)
+      const decoded = sharing.decode(bytes) as JobDefinition
+      expect(decoded).toEqual(definitions.decode(bytes))
+      expect(decoded.payload?.buffer === bytes.buffer).toBe(isShared)
+      expect(definitions.encode(decoded)).toEqual(bytes)
+      for (const cut of [1, 50, length])
+        expect(() => sharing.decode(bytes.subarray(0, -cut))).toThrow('not a duelog.JobDefinition')
+    }
   })
 
   test('names the wrong fields of a value that does not fit', () => {

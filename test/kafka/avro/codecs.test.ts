@@ -2,8 +2,14 @@ import { readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { jobDefinitionSchema } from '../../../schemas/generated.ts'
-import { avroType } from '../../../src/kafka/avro/avro-type.ts'
-import { areSchemasKnown, type Codecs, createCodecs, createCodecsEarly, type KnownIds } from '../../../src/kafka/avro/codecs.ts'
+import { avroType } from '../../../src/log/kafka/avro/avro-type.ts'
+import {
+  areSchemasKnown,
+  type Codecs,
+  createCodecs,
+  createCodecsEarly,
+  type KnownIds,
+} from '../../../src/log/kafka/avro/codecs.ts'
 import { completeDefinition } from '../../../streams/definitions/defaults.ts'
 import { type TopicPlan, topicNames, topicPlans } from '../../../streams/topics/topics.ts'
 import { registryUrl, uniquePrefix } from '../harness.ts'

@@ -2,16 +2,16 @@
 import { createServer } from 'node:http'
 import { expect, onTestFinished, test } from 'vitest'
 import { type JobDefinition, jobDefinitionSchema } from '../../../schemas/generated.ts'
-import { avroType } from '../../../src/kafka/avro/avro-type.ts'
-import { AvroCodec } from '../../../src/kafka/avro/codec.ts'
 import {
+  avroType,
   emptyReadsMax,
   fixedReadsMax,
   foreignType,
   schemaCharsMax,
   schemaRecordsMax,
-} from '../../../src/kafka/avro/foreign-schemas.ts'
-import { Registry } from '../../../src/kafka/avro/registry.ts'
+} from '../../../src/log/kafka/avro/avro-type.ts'
+import { AvroCodec } from '../../../src/log/kafka/avro/codec.ts'
+import { Registry } from '../../../src/log/kafka/avro/registry.ts'
 import { seeded } from '../../streams/schedules/differential-sample.ts'
 
 const ours = jobDefinitionSchema as unknown as { name: string; fields: { name: string; type: unknown }[] }

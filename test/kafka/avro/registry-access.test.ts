@@ -8,10 +8,10 @@ import { join } from 'node:path'
 import type { TLSSocket } from 'node:tls'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { schemaTexts } from '../../../schemas/texts.ts'
-import { clusterIn } from '../../../src/cli/commands/cluster.ts'
-import { clusterOf } from '../../../src/cluster/cluster.ts'
-import { Registry } from '../../../src/kafka/avro/registry.ts'
-import type { RegistryAddress } from '../../../src/kafka/avro/registry-access.ts'
+import { clusterOf } from '../../../src/log/cluster/cluster.ts'
+import { Registry } from '../../../src/log/kafka/avro/registry.ts'
+import type { RegistryAddress } from '../../../src/log/kafka/avro/subjects.ts'
+import { clusterIn } from '../../../src/program/cli/commands/cluster.ts'
 import { newAuthority, type Signed } from '../../tools/certificates.ts'
 import { brokers, registryUrl, uniquePrefix } from '../harness.ts'
 
@@ -146,7 +146,7 @@ test('a certificate of an unknown authority is refused, and the message says wha
 test('settings, commands and options lead there', async () => {
   isWelcome = ({ headers, socket }) => headers.authorization === 'Bearer third' && (socket as TLSSocket).authorized
   writeFileSync(tokenFile, 'third')
-  const options = clusterIn(
+  const options = await clusterIn(
     {
       KAFKA_BROKERS: brokers.join(','),
       SCHEMA_REGISTRY_URL: url,

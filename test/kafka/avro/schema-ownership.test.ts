@@ -1,7 +1,7 @@
 /** Classification of a version at one of our subjects, by its contents only. */
 import { expect, test } from 'vitest'
 import { schemaTexts } from '../../../schemas/texts.ts'
-import { standingOf } from '../../../src/kafka/avro/schema-ownership.ts'
+import { standingOf } from '../../../src/log/kafka/avro/schema-ownership.ts'
 
 const ours = schemaTexts['job-definition']
 interface Schema {

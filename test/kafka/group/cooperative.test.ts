@@ -1,9 +1,8 @@
 /** Cooperative members: a partition that one of them loses goes to nobody until that member has given it up. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { assignerOf, coPartitioned, protocolOf } from '../../../src/kafka/group/assignors.ts'
-import { assignedOf } from '../../../src/kafka/group/member-metadata.ts'
-import { readUserData, userDataOf } from '../../../src/kafka/group/member-user-data.ts'
+import { coPartitioned } from '../../../src/log/kafka/group/assignors.ts'
+import { readUserData, userDataOf } from '../../../src/log/kafka/group/member-user-data.ts'
 
 const topic = 'executions'
 
@@ -75,7 +74,7 @@ test('two never hold a partition that a cooperative member has not given up; onc
   )
 })
 
-test('a partition of a member of an earlier version, of one that has left, or of nobody, moves at once', () => {
+test('a partition of a member that is not cooperative, of one that has left, or of nobody, moves at once', () => {
   for (const isCooperative of [true, false]) {
     const [first, second] = [newWorker('a', isCooperative), newWorker('b', true)]
     join([first], 4, 1)
@@ -94,21 +93,4 @@ test('a partition that comes back to its last reader before it was given up is r
   expect(first.revoking.size).toBe(2)
   join([first], 4, 3)
   expect([first.reads.size, first.revoking.size]).toEqual([4, 0])
-})
-
-test('in the protocol of earlier versions, which their leaders share by too, a partition of a cooperative member moves at once', async () => {
-  expect(protocolOf('co-partitioned')).toBe('duelog-co-partitioned')
-  const cluster = { findTopicPartitionMetadata: () => [0, 1, 2, 3] }
-  const options = { groupId: 'g', topics: [topic], onRevoked: async () => {} }
-  const sharesOf = async (kind: 'cooperative' | 'co-partitioned') => {
-    const members = [[0, 1, 2, 3], []].map((owned, index) => {
-      const note = () => userDataOf({ ...options, instance: `w${index}` } as never, new Map([[topic, owned]]), 1)
-      const assigner = assignerOf(kind, note)({ cluster, groupId: 'g', logger: {} } as never)
-      return { assigner, member: { memberId: `w${index}`, memberMetadata: assigner.protocol({ topics: [topic] }).metadata } }
-    })
-    const answers = await members[0]?.assigner.assign({ members: members.map(({ member }) => member), topics: [topic] })
-    return answers?.map(({ memberAssignment }) => assignedOf(memberAssignment).length)
-  }
-  expect(await sharesOf('cooperative')).toEqual([2, 0])
-  expect(await sharesOf('co-partitioned')).toEqual([2, 2])
 })

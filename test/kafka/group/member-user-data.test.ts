@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { readUserData } from '../../../src/kafka/group/member-user-data.ts'
-import { handlersOf, slotsOf, versionOf } from '../../../src/ports/index.ts'
-import { instanceParts } from '../../../src/process/index.ts'
+import { instanceParts } from '../../../src/ground/process/index.ts'
+import { handlersOf, slotsOf, versionOf } from '../../../src/ground/records/worker-data.ts'
+import { readUserData } from '../../../src/log/kafka/group/member-user-data.ts'
 
 const read = (note: unknown) => readUserData('member-1', Buffer.from(JSON.stringify(note)))
 
@@ -12,7 +12,7 @@ test('what a foreign member announces is limited in length and value', () => {
     ...{ instance: 'w', owned: [0, 4], generation: 0 },
   })
   expect(readUserData('member-1', Buffer.from('{"generation":"Infinity"}')).generation).toBe(0)
-  const standby = { wanted: 1, topics: ['t'], following: [], copies: [] }
+  const standby = { wanted: 1, topics: ['t'], following: [], copies: [], warmth: { topic: 'u', warm: '' } }
   expect(read({ standby }).standby).toEqual(standby)
   for (const bad of [
     { wanted: -1 },
@@ -20,6 +20,8 @@ test('what a foreign member announces is limited in length and value', () => {
     { copies: [[0]] },
     { copies: [[0, 1e300]] },
     { topics: ['t'.repeat(1_001)] },
+    { warmth: undefined },
+    { warmth: { topic: 'u', warm: 1 } },
   ])
     expect(read({ standby: { ...standby, ...bad } }).standby).toBeUndefined()
 })

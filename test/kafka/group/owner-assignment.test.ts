@@ -1,10 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { assignOwners, type Claimant } from '../../../src/kafka/group/owner-assignment.ts'
+import { assignOwners, type Standing } from '../../../src/log/kafka/group/target-assignment.ts'
 
+const member = (memberId: string, owned: readonly number[], generation: number): Standing => ({
+  ...{ memberId, owned, generation, host: memberId, copies: new Map(), following: [], warm: new Set() },
+})
 const members = fc
   .array(fc.record({ owned: fc.array(fc.nat(40), { maxLength: 12 }), generation: fc.nat(3) }), { minLength: 1, maxLength: 8 })
-  .map((list) => list.map((member, index): Claimant => ({ memberId: `m${index}`, ...member })))
+  .map((list) => list.map(({ owned, generation }, index) => member(`m${index}`, owned, generation)))
 const counts = fc.nat(33)
 const sorted = (shares: Map<string, number[]>) => [...shares].sort(([a], [b]) => (a < b ? -1 : 1))
 
@@ -32,7 +35,7 @@ describe('shares of partitions', () => {
     fc.assert(
       fc.property(counts, members, (count, list) => {
         const shares = assignOwners(count, list)
-        const again = list.map(({ memberId }) => ({ memberId, owned: shares.get(memberId) ?? [], generation: 9 }))
+        const again = list.map(({ memberId }) => member(memberId, shares.get(memberId) ?? [], 9))
         expect(sorted(assignOwners(count, again))).toEqual(sorted(shares))
       }),
     )
@@ -41,12 +44,12 @@ describe('shares of partitions', () => {
   test('take from each member only what balance needs when one joins or leaves', () => {
     fc.assert(
       fc.property(counts, fc.integer({ min: 1, max: 7 }), (count, size) => {
-        const fresh = (index: number): Claimant => ({ memberId: `m${index}`, owned: [], generation: 0 })
+        const fresh = (index: number): Standing => member(`m${index}`, [], 0)
         const before = assignOwners(
           count,
           Array.from({ length: size }, (_, index) => fresh(index)),
         )
-        const settled = [...before].map(([memberId, owned]): Claimant => ({ memberId, owned, generation: 1 }))
+        const settled = [...before].map(([memberId, owned]) => member(memberId, owned, 1))
         const joined = assignOwners(count, [...settled, fresh(size)])
         for (const { memberId, owned } of settled) {
           const kept = joined.get(memberId)?.filter((partition) => owned.includes(partition)).length ?? 0
@@ -60,10 +63,7 @@ describe('shares of partitions', () => {
   })
 
   test('give a partition that two claim to the member that joined last', () => {
-    const shares = assignOwners(2, [
-      { memberId: 'a', owned: [0, 1], generation: 3 },
-      { memberId: 'b', owned: [1], generation: 4 },
-    ])
+    const shares = assignOwners(2, [member('a', [0, 1], 3), member('b', [1], 4)])
     expect(sorted(shares)).toEqual([
       ['a', [0]],
       ['b', [1]],

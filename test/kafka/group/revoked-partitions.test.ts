@@ -1,6 +1,6 @@
 /** What a cooperative member claims from the loss of a partition until it has given it up. */
 import { expect, test } from 'vitest'
-import { RevokedPartitions } from '../../../src/kafka/group/revoked-partitions.ts'
+import { RevokedPartitions } from '../../../src/log/kafka/group/reader.ts'
 
 const place = { topic: 'runs', partition: 3 }
 const other = { topic: 'runs', partition: 4 }

@@ -1,11 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { assignerOf } from '../../../src/kafka/group/assignors.ts'
-import { type MemberUserData, userDataOf } from '../../../src/kafka/group/member-user-data.ts'
-import { assignOwners, type Claimant } from '../../../src/kafka/group/owner-assignment.ts'
-import { assignStandbys, type Follower } from '../../../src/kafka/group/standby-assignment.ts'
+import { protocolOf } from '../../../src/log/kafka/group/assignors.ts'
+import { type MemberUserData, userDataOf } from '../../../src/log/kafka/group/member-user-data.ts'
+import { assignOwners, assignStandbys, type Standing } from '../../../src/log/kafka/group/target-assignment.ts'
 
-type Member = Claimant & Follower
+type Member = Standing
 const copies = fc.array(fc.tuple(fc.nat(40), fc.nat(1_000)), { maxLength: 20 }).map((entries) => new Map(entries))
 const members = fc
   .array(
@@ -18,7 +17,7 @@ const members = fc
     }),
     { minLength: 1, maxLength: 8 },
   )
-  .map((list) => list.map((member, index): Member => ({ memberId: `m${index}`, ...member })))
+  .map((list) => list.map((member, index): Member => ({ memberId: `m${index}`, warm: new Set(member.following), ...member })))
 const counts = fc.nat(33)
 const wanted = fc.nat(2)
 const sorted = (shares: Map<string, number[]>) => [...shares].sort(([a], [b]) => (a < b ? -1 : 1))
@@ -30,7 +29,8 @@ const dealt = (count: number, standbys: number, list: Member[]) => {
 const settled = (list: Member[], { owners, followers }: ReturnType<typeof dealt>): Member[] =>
   list.map((member) => {
     const [owned, following] = [owners.get(member.memberId) ?? [], followers.get(member.memberId) ?? []]
-    return { ...member, owned, following, generation: 9, copies: new Map([...owned, ...following].map((each) => [each, 2_000])) }
+    const has = [...owned, ...following]
+    return { ...member, owned, following, generation: 9, copies: new Map(has.map((each) => [each, 2_000])), warm: new Set(has) }
   })
 
 describe('standbys', () => {
@@ -126,29 +126,26 @@ describe('standbys', () => {
 
 describe('the co-partitioned rule', () => {
   const topics = ['commands', 'jobs']
-  const standbyOptions = { wanted: 1, topics: ['jobs'], copies: () => [] }
-  const join = (memberId: string, note: MemberUserData) => {
-    const cluster = { findTopicPartitionMetadata: () => [0, 1, 2, 3] }
-    const assigner = assignerOf('co-partitioned', () => note)({ cluster: cluster as never, groupId: 'g', logger: {} as never })
-    return { assigner, member: { memberId, memberMetadata: assigner.protocol({ topics }).metadata } }
-  }
+  const standbyOptions = { wanted: 1, topics: ['jobs'], copies: () => [], warmth: { topic: 'events', warm: () => [0, 1, 2, 3] } }
+  /** Number of partitions of each member, of all topics. */
   const sizesOf = async (notes: MemberUserData[]) => {
-    const joined = notes.map((note, index) => join(`m${index}`, note))
-    const answers = await joined[0]?.assigner.assign({ members: joined.map(({ member }) => member), topics })
-    return (answers ?? []).map(({ memberAssignment }) => memberAssignment.length)
+    const protocols = notes.map((note) => protocolOf('co-partitioned', () => note))
+    const members = protocols.map((protocol, index) => ({ memberId: `m${index}`, topics, userData: protocol.userData() }))
+    const shares = protocols[0]?.assign(members, new Map(topics.map((topic) => [topic, 4])))
+    return members.map(({ memberId }) => Object.values(shares?.get(memberId) ?? {}).flat().length)
   }
   const noteWith = (standbys: Parameters<typeof userDataOf>[0]['standbys']) =>
     userDataOf({ instance: 'name@host:1:boot', ...(standbys && { standbys }) } as Parameters<typeof userDataOf>[0], new Map(), 0)
 
-  test('has no standbys while a member of an earlier version is there, which would take itself for an owner', async () => {
+  test('has no standbys while a foreign member is there, which would take itself for an owner', async () => {
     const [alone = [], mixed = [], all = []] = [
       await sizesOf([noteWith(undefined), noteWith(undefined)]),
       await sizesOf([noteWith(standbyOptions), noteWith(undefined)]),
       await sizesOf([noteWith(standbyOptions), noteWith(standbyOptions)]),
     ]
     expect(mixed).toEqual(alone)
-    // Each of them adds two numbers of 4 bytes for the partition that it follows.
-    expect(all).toEqual(alone.map((bytes) => bytes + 8))
+    // Each of them follows the two partitions of the other one.
+    expect(all).toEqual(alone.map((count) => count + 2))
   })
 
   test('gives nothing to a member that is about to leave, unless all are', async () => {
@@ -174,5 +171,5 @@ describe('the co-partitioned rule', () => {
 })
 
 function fresh(memberId: string): Member {
-  return { memberId, host: memberId, owned: [], following: [], generation: 0, copies: new Map() }
+  return { memberId, host: memberId, owned: [], following: [], generation: 0, copies: new Map(), warm: new Set() }
 }

@@ -1,14 +1,13 @@
 /** A new member follows its target partitions until it is warm: the assignment while members come, warm up, and go. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { coPartitioned } from '../../../src/kafka/group/assignors.ts'
-import { bitsOf, partitionsIn, readUserData, userDataOf } from '../../../src/kafka/group/member-user-data.ts'
-import type { Claimant } from '../../../src/kafka/group/owner-assignment.ts'
-import type { Follower } from '../../../src/kafka/group/standby-assignment.ts'
-import { assignWarm, type WarmAssignment } from '../../../src/kafka/group/warm-assignment.ts'
-import type { GroupReaderOptions } from '../../../src/ports/log.ts'
+import type { GroupReaderOptions } from '../../../src/ground/ports/log.ts'
+import { coPartitioned } from '../../../src/log/kafka/group/assignors.ts'
+import { bitsOf, partitionsIn, readUserData, userDataOf } from '../../../src/log/kafka/group/member-user-data.ts'
+import type { Standing } from '../../../src/log/kafka/group/target-assignment.ts'
+import { assignWarm, type WarmAssignment } from '../../../src/log/kafka/group/target-assignment.ts'
 
-type Member = Omit<Claimant & Follower, 'warm'> & { warm: Set<number> | undefined }
+type Member = Standing & { warm: Set<number> }
 
 const names = ['a', 'b', 'c', 'd', 'e', 'f']
 const all = (count: number): number[] => Array.from({ length: count }, (_, partition) => partition)
@@ -20,8 +19,8 @@ const ownerIn = ({ owners }: WarmAssignment, partition: number): string =>
 const sizes = (shares: Map<string, number[]>): number[] => [...shares.values()].map(({ length }) => length)
 const spread = (shares: Map<string, number[]>): number => Math.max(...sizes(shares)) - Math.min(...sizes(shares))
 const awaitedIn = ({ awaited }: WarmAssignment): number[] => [...awaited.values()].flat()
-const followersIn = ({ copies }: WarmAssignment, partition: number): string[] =>
-  [...copies].flatMap(([memberId, share]) => (share.includes(partition) ? [memberId] : []))
+const followersIn = ({ toFollow }: WarmAssignment, partition: number): string[] =>
+  [...toFollow].flatMap(([memberId, share]) => (share.includes(partition) ? [memberId] : []))
 
 /**
  * The user data of the members at the next join. Partitions that a member keeps stay warm; `warms` decides about its new ones.
@@ -29,10 +28,10 @@ const followersIn = ({ copies }: WarmAssignment, partition: number): string[] =>
 const settled = (members: Member[], shares: WarmAssignment, warms: (member: Member, partition: number) => boolean): Member[] =>
   members.map((member) => {
     const owned = shares.owners.get(member.memberId) ?? []
-    const following = shares.copies.get(member.memberId) ?? []
+    const following = shares.toFollow.get(member.memberId) ?? []
     const has = [...owned, ...following]
-    const warm = member.warm && new Set(has.filter((each) => member.warm?.has(each) || warms(member, each)))
-    const copies = new Map([...member.copies, ...has.map((each) => [each, warm?.has(each) ? 1_000 : 10] as const)])
+    const warm = new Set(has.filter((each) => member.warm.has(each) || warms(member, each)))
+    const copies = new Map([...member.copies, ...has.map((each) => [each, warm.has(each) ? 1_000 : 10] as const)])
     return { ...member, owned, following, warm, copies, generation: member.generation + 1 }
   })
 
@@ -81,7 +80,7 @@ describe('partitions that go to warm members', () => {
         histories(count, wanted, changes, (members, shares) => {
           expect([...shares.owners.values()].flat().sort((a, b) => a - b)).toEqual(all(count))
           for (const partition of all(count)) {
-            const warm = members.filter((member) => member.warm?.has(partition)).map(({ memberId }) => memberId)
+            const warm = members.filter((member) => member.warm.has(partition)).map(({ memberId }) => memberId)
             const owner = ownerIn(shares, partition)
             if (warm.length > 0) expect(warm).toContain(owner)
             const kept = followersIn(shares, partition).filter((memberId) => warm.includes(memberId))
@@ -107,7 +106,7 @@ describe('partitions that go to warm members', () => {
         expect(awaitedIn(rest)).toEqual([])
         expect(rest.owners).toEqual(shares.owners)
         expect(spread(rest.owners)).toBeLessThanOrEqual(1)
-        expect(spread(rest.copies)).toBeLessThanOrEqual(1)
+        expect(spread(rest.toFollow)).toBeLessThanOrEqual(1)
         for (const each of all(count)) expect(followersIn(rest, each)).toHaveLength(Math.min(wanted, members.length - 1))
         expect(
           assignWarm(
@@ -136,7 +135,7 @@ describe('partitions that go to warm members', () => {
       shares = next
     }
     expect(spread(shares.owners)).toBeLessThanOrEqual(1)
-    expect(spread(shares.copies)).toBeLessThanOrEqual(1)
+    expect(spread(shares.toFollow)).toBeLessThanOrEqual(1)
     expect(Math.max(0, ...moves.values())).toBeLessThanOrEqual(1)
   }
 
@@ -177,7 +176,7 @@ describe('partitions that go to warm members', () => {
       const shares = assignWarm(12, 1, members)
       expect(shares).toEqual(first)
       expect(shares.owners).toEqual(new Map([...ofTwo.owners, ['c', []]]))
-      for (const each of ['a', 'b']) expect(shares.copies.get(each)).toEqual(ofTwo.copies.get(each))
+      for (const each of ['a', 'b']) expect(shares.toFollow.get(each)).toEqual(ofTwo.toFollow.get(each))
       members = settled(members, shares, ({ memberId }) => memberId !== 'c')
     }
   })
@@ -188,7 +187,7 @@ describe('partitions that go to warm members', () => {
     const rest = members.filter(({ memberId }) => memberId !== 'a')
     const shares = assignWarm(4, 1, rest)
     expect([...shares.owners.values()]).toEqual([all(4), []])
-    expect(shares.copies.get('c')).toEqual(all(4))
+    expect(shares.toFollow.get('c')).toEqual(all(4))
     // The additional partitions that it follows take nothing from others once it is warm.
     expect(shares.awaited.get('c')).toHaveLength(2)
     expect(
@@ -217,17 +216,6 @@ describe('partitions that go to warm members', () => {
     const left = assignWarm(12, 1, settledThree.slice(1))
     expect(sizes(left.owners)).toEqual([6, 6])
     expect(awaitedIn(left)).toEqual([])
-  })
-
-  test('a member of an earlier version gets its share at once, and keeps what it fires until a new member is warm', () => {
-    const old: Member = { ...fresh('old'), owned: all(4), warm: undefined, generation: 1 }
-    const joined = assignWarm(4, 1, [old, fresh('new')])
-    expect(joined.owners.get('old')).toEqual(all(4))
-    expect(joined.awaited.get('new')).toHaveLength(2)
-    const owner = { ...fresh('new'), owned: all(4), warm: new Set(all(4)), generation: 1 }
-    const back = assignWarm(4, 1, [owner, { ...old, owned: [] }])
-    expect(sizes(back.owners)).toEqual([2, 2])
-    expect(back.awaited.get('old')).toEqual([])
   })
 
   test('a thousand partitions of many members are shared without a noticeable pause', () => {
@@ -274,11 +262,7 @@ describe('the user data of members', () => {
     expect(of('events', second, 'b')).toEqual(awaited)
   })
 
-  test('without it a member is of an earlier version: all get their share at once', () => {
-    const { warmth: _, ...old } = standbys([])
-    const assigned = coPartitioned([role('a', { standbys: standbys(all(4)) }, owns), role('b', { standbys: old })], counts)
-    expect(of('commands', assigned, 'b')).toHaveLength(2)
-    expect(of('events', assigned, 'b')).toEqual(of('commands', assigned, 'b'))
+  test('that says nothing of warmth is not of a member of ours', () => {
     const strange = role('c', { standbys: standbys([]) })
     const note = { ...strange.note, standby: { ...strange.note.standby, warmth: { topic: 3, warm: null } } }
     expect(readUserData('c', Buffer.from(JSON.stringify(note))).standby).toBeUndefined()
@@ -297,9 +281,9 @@ describe('a member that yields', () => {
         ['b', [2, 3]],
       ]),
     )
-    expect(shares.copies.get('b')).toEqual([0, 1])
+    expect(shares.toFollow.get('b')).toEqual([0, 1])
     expect(shares.awaited.get('b')).toEqual([0, 1])
-    expect(shares.copies.has('a')).toBe(false)
+    expect(shares.toFollow.has('a')).toBe(false)
   })
 
   test('yields to any warm member, also to one that does not keep the partition in the end', () => {
@@ -334,12 +318,13 @@ describe('a member that yields', () => {
     )
   })
 
-  test('writes all of that into its user data, and a leader of an earlier version reads that it leaves', () => {
+  test('says so in its user data, unless it leaves anyway', () => {
     const options = { instance: 'a', topics: ['t'], isYielding: () => true } as unknown as GroupReaderOptions
     const note = userDataOf(options, new Map([['t', [0]]]), 3)
-    expect(note).toMatchObject({ leaving: true, yields: true })
-    expect(readUserData('a', Buffer.from(JSON.stringify(note)))).toMatchObject({ leaving: true, yields: true })
-    expect(userDataOf({ ...options, isLeaving: () => true }, new Map(), 3)).not.toHaveProperty('yields')
+    expect(readUserData('a', Buffer.from(JSON.stringify(note)))).toMatchObject({ owned: [0], yields: true })
+    const leaving = userDataOf({ ...options, isLeaving: () => true }, new Map(), 3)
+    expect(leaving).toMatchObject({ leaving: true })
+    expect(leaving).not.toHaveProperty('yields')
   })
 })
 

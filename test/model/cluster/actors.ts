@@ -3,7 +3,7 @@
  * test.
  */
 import type { Execution, ExecutionEventInput, JobCommandType, JobDefinitionInput } from '../../../schemas/generated.ts'
-import type { Codec, RecordIn, RecordOut } from '../../../src/ports/log.ts'
+import type { Codec, RecordIn, RecordOut } from '../../../src/ground/ports/log.ts'
 import { replyHeaders } from '../../../streams/jobs/receipt.ts'
 import { partitionOf, retryTiers } from '../../../streams/topics/topics.ts'
 import { ManualClock } from '../../tools/manual-clock.ts'
@@ -112,8 +112,6 @@ export class Workers {
 
   #work(execution: Execution, partition: number, isForOne: boolean): void {
     const { chance, workers } = this.#cluster
-    // Its worker never reports.
-    if (!execution.tracked) return
     if (!isForOne && workers?.anyOne(execution.handler)?.hasHandler === false) {
       const error = { type: 'handler-missing', message: 'none' }
       return this.#report(execution, partition, { type: 'FAILED', at: this.#clock.nowMs(), ...{ error } })
@@ -302,7 +300,7 @@ export class Users {
       this.#define(id, {
         ...before,
         payload: this.#definitions.payload(),
-        ...(before.trackRuns !== false && { maxConcurrentRuns: 5 }),
+        maxConcurrentRuns: 5,
       })
   }
 

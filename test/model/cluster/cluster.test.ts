@@ -7,14 +7,17 @@
  * DUELOG_MODEL_FIRST_SEED=1000 DUELOG_MODEL_HISTORIES=20000 npx vitest run test/model/cluster
  */
 import { describe, expect, it, vi } from 'vitest'
+import { usually } from '../../setup/long.ts'
 import { deeds } from './doers.ts'
 import { called } from './handlers.ts'
 import { ahead, filled, followed, history, operated, paused } from './history.ts'
 import { metrics } from './process.ts'
 import { Simulation } from './simulation.ts'
 
-const histories = Number(process.env.DUELOG_MODEL_HISTORIES ?? 150)
+const histories = Number(process.env.DUELOG_MODEL_HISTORIES ?? usually(100, 2_000))
 const firstSeed = Number(process.env.DUELOG_MODEL_FIRST_SEED ?? 1)
+/** What histories must have had is counted for 150 of them. */
+const share = histories / 150
 /** Histories of one test. The size keeps each test below its time limit. */
 const rounds = Math.max(10, Math.ceil(histories / 8))
 
@@ -56,34 +59,34 @@ describe('a cluster under random histories', () => {
     }
   })
   it('has standbys whose stores equal those of their owners', () => {
-    if (histories >= 100) expect(followed.count).toBeGreaterThan(20)
+    if (histories >= 100) expect(followed.count).toBeGreaterThan(20 * share)
   })
   it('has owners that dispatch ahead of time', () => {
-    if (histories >= 100) expect(ahead.histories).toBeGreaterThan(3)
+    if (histories >= 100) expect(ahead.histories).toBeGreaterThan(share)
   })
   it('has forwarders, intakes and workers that do their work', () => {
     if (histories < 100) return
-    expect(deeds.forwarder).toBeGreaterThan(20)
-    expect(deeds.intake).toBeGreaterThan(50)
-    expect(deeds.executor).toBeGreaterThan(200)
-    expect(called.handlers).toBeGreaterThan(200)
+    expect(deeds.forwarder).toBeGreaterThan(20 * share)
+    expect(deeds.intake).toBeGreaterThan(50 * share)
+    expect(deeds.executor).toBeGreaterThan(200 * share)
+    expect(called.handlers).toBeGreaterThan(200 * share)
   })
   it('has operations that change many jobs', () => {
     if (histories < 100) return
-    expect(operated.histories).toBeGreaterThan(20)
-    expect(operated.jobs).toBeGreaterThan(50)
+    expect(operated.histories).toBeGreaterThan(20 * share)
+    expect(operated.jobs).toBeGreaterThan(50 * share)
   })
   it('has pools that are paused while their runs are due', () => {
     if (histories < 100) return
-    expect(paused.decisions).toBeGreaterThan(100)
-    expect(paused.histories).toBeGreaterThan(5)
-    expect(paused.rests).toBeGreaterThan(3)
+    expect(paused.decisions).toBeGreaterThan(100 * share)
+    expect(paused.histories).toBeGreaterThan(5 * share)
+    expect(paused.rests).toBeGreaterThan(3 * share)
   })
   it('has full input buffers and full commit cycles', () => {
-    if (histories < 150) return
-    expect(filled.inputBuffers).toBeGreaterThan(10)
-    expect(filled.turns).toBeGreaterThan(3)
-    expect(filled.memories).toBeGreaterThan(1)
+    if (histories < 100) return
+    expect(filled.inputBuffers).toBeGreaterThan(10 * share)
+    expect(filled.turns).toBeGreaterThan(3 * share)
+    expect(filled.memories).toBeGreaterThan(share)
   })
   it('never needs its lost-timer sweeper', async () => {
     const { values } = await metrics.timersRearmed.get()

@@ -2,7 +2,7 @@
  * The ends of commit cycles, seen from outside, also of those that write nothing. An active owner runs one cycle after another, and
  * before each of them it sets the gauges of its partition. So whenever a gauge is set, no cycle runs.
  */
-import type { Metrics } from '../../../src/metrics/metrics.ts'
+import type { Metrics } from '../../../src/ground/metrics/metrics.ts'
 
 export class CycleEnds {
   readonly #counts = new Map<number, number>()

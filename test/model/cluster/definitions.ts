@@ -110,7 +110,7 @@ export class Definitions {
   next(id: string): JobDefinitionInput {
     const schedule = this.#schedule()
     const target = this.#target()
-    const definition: JobDefinitionInput = {
+    return {
       schedule,
       jitterMs: this.#chance.happens(0.3) ? this.#chance.pick([1, 300, 700]) : 0,
       payload: this.payload(),
@@ -121,7 +121,6 @@ export class Definitions {
       ...this.#window(schedule),
       ...this.#links(id),
     }
-    return this.#chance.happens(0.15) ? untracked(definition) : definition
   }
 
   #schedule(): Partial<Schedule> {
@@ -206,11 +205,4 @@ export class Definitions {
       chance.happens(this.#kind.links) ? jobIds.filter((other) => other > id && chance.happens(0.4)) : []
     return { onSuccess: some(), onFailure: some() }
   }
-}
-
-/** The definition without the fields that trackRuns false excludes. It stays unchanged where they are required. */
-function untracked(definition: JobDefinitionInput): JobDefinitionInput {
-  if (definition.target.topic || definition.schedule.from === 'END') return definition
-  const { overlap: _, maxConcurrentRuns: __, onSuccess: ___, onFailure: ____, retry: _____, pinTo: ______, ...rest } = definition
-  return { ...rest, concurrencyKey: null, concurrencyLimit: 1, trackRuns: false }
 }

@@ -1,15 +1,15 @@
 /** The real workers, forwarders and intakes. Each has its own machines, which fail as those of schedulers do. */
 import type { Execution } from '../../../schemas/generated.ts'
-import type { GuardedClock } from '../../../src/clock/guarded-clock.ts'
-import { processClock, watchClock } from '../../../src/cluster/process-clock.ts'
-import { Executor } from '../../../src/executor/executor.ts'
-import { ForeignIntake } from '../../../src/intake/intake.ts'
-import { PauseBook } from '../../../src/pauses/pause-book.ts'
-import type { GroupMember, Log } from '../../../src/ports/log.ts'
-import { Retrier } from '../../../src/retrier/retrier.ts'
+import type { GuardedClock } from '../../../src/ground/clock/guarded-clock.ts'
+import type { GroupMember, Log } from '../../../src/ground/ports/log.ts'
+import { processClock, watchClock } from '../../../src/log/cluster/process-clock.ts'
+import { PauseBook } from '../../../src/log/pauses/pause-book.ts'
 import { Machine } from '../../../src/testing/simulation/io.ts'
 import type { Member } from '../../../src/testing/simulation/member.ts'
 import { type KeepingGroup, simulatedLog } from '../../../src/testing/simulation/simulated-log.ts'
+import { Executor } from '../../../src/worker/executor/executor.ts'
+import { ForeignIntake } from '../../../src/worker/intake/intake.ts'
+import { Retrier } from '../../../src/worker/retrier/retrier.ts'
 import { codecs, leadMs, names } from '../world.ts'
 import { hoursWrong } from './faults.ts'
 import { foreignTopics } from './foreigners.ts'
@@ -182,7 +182,7 @@ export class Doers {
       clock.appended,
     )
     const log = heard?.in(written) ?? written
-    // As in a process of these roles (src/cluster/process-clock.ts).
+    // As in a process of these roles (src/log/cluster/process-clock.ts).
     if (this.#cluster.clockStepMsMax !== undefined)
       watchClock(clock, { log, topics: [names.events], partitions: this.#cluster.log.partitions, instance: name })
     const scripted = new Scripted(this.#cluster, machine, this.problems, heard)
@@ -270,7 +270,7 @@ export class Doers {
   }
 }
 
-/** As a worker does (src/library): it knows the pauses before it takes a run. */
+/** As a worker does (src/clients/library): it knows the pauses before it takes a run. */
 const withPauses = (executor: Executor, book: PauseBook): Doing => ({
   async start() {
     await book.start()

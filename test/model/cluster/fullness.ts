@@ -3,9 +3,9 @@
  * yet, and the jobs that commit cycles load.
  */
 
-import type { Batch, Position } from '../../../src/ports/log.ts'
-import type { PartitionView } from '../../../src/ports/owner-views.ts'
-import type { StoreOp } from '../../../src/ports/store.ts'
+import type { Batch, Position } from '../../../src/ground/ports/log.ts'
+import type { PartitionView } from '../../../src/ground/ports/owner-views.ts'
+import type { StoreOp } from '../../../src/ground/ports/store.ts'
 import { jobIdOfKey, prefix } from '../../../streams/state/keys.ts'
 import { names } from '../world.ts'
 

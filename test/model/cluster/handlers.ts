@@ -1,10 +1,10 @@
 /** Handlers of the real workers, which do what the seed says, and checks of what must never happen to a handler. */
 
 import type { Execution } from '../../../schemas/generated.ts'
-import type { Run } from '../../../src/executor/handlers/handler.ts'
-import { NonRetryableError, RetryLaterError } from '../../../src/executor/handlers/handler-errors.ts'
-import type { Codec } from '../../../src/ports/log.ts'
+import type { Codec } from '../../../src/ground/ports/log.ts'
 import type { Machine } from '../../../src/testing/simulation/io.ts'
+import type { Run } from '../../../src/worker/executor/handlers/handler.ts'
+import { NonRetryableError, RetryLaterError } from '../../../src/worker/executor/handlers/handler.ts'
 import type { Heard } from './pauses.ts'
 import type { Cluster } from './process.ts'
 

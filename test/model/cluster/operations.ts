@@ -1,8 +1,8 @@
 /**
  * Operations of an operator: changes of many jobs at once, which the owners of the partitions are told of and carry out. The driver asks
- * again after each failure, from where it was, as src/operations does. It may also stop for ever between two calls.
+ * again after each failure, from where it was, as src/server/operations does. It may also stop for ever between two calls.
  */
-import type { AnnounceQuery, ChangeQuery, CutOff } from '../../../src/ports/change-targets.ts'
+import type { AnnounceQuery, ChangeQuery, CutOff } from '../../../src/ground/ports/operations.ts'
 import { jobIds } from './definitions.ts'
 import type { Cluster, Process } from './process.ts'
 

@@ -1,6 +1,6 @@
 /** Pauses of the pool: the operator who writes them, and what each process has read of them, seen from outside. */
 import type { Execution } from '../../../schemas/generated.ts'
-import type { Batch, GroupReaderOptions, Log } from '../../../src/ports/log.ts'
+import type { Batch, GroupReaderOptions, Log } from '../../../src/ground/ports/log.ts'
 import type { Brokers, KeepingGroup } from '../../../src/testing/simulation/simulated-log.ts'
 import type { Transaction } from '../../tools/memory-log.ts'
 import type { PauseFacts, PauseRead } from '../oracle/facts.ts'

@@ -1,5 +1,5 @@
 /** The workers of the pool as their group shows them: they join, leave and have different handlers. The test doubles work as these workers. */
-import type { GroupMember } from '../../../src/ports/log.ts'
+import type { GroupMember } from '../../../src/ground/ports/log.ts'
 import type { Chance } from '../../../src/testing/simulation/chance.ts'
 
 const handlers = ['noop', 'http']

@@ -1,11 +1,9 @@
 /** One process with the real scheduler on one machine. Its log and its disk are simulated. */
 import { pino } from 'pino'
-import type { GuardedClock } from '../../../src/clock/guarded-clock.ts'
-import { processClock, watchClock } from '../../../src/cluster/process-clock.ts'
-import type { IdleTime } from '../../../src/concurrency/idle-time.ts'
-import { DuelogError } from '../../../src/errors/errors.ts'
-import { newMetrics } from '../../../src/metrics/metrics.ts'
-import { PauseBook } from '../../../src/pauses/pause-book.ts'
+import type { GuardedClock } from '../../../src/ground/clock/guarded-clock.ts'
+import type { IdleTime } from '../../../src/ground/concurrency/idle-time.ts'
+import { DuelogError } from '../../../src/ground/errors/errors.ts'
+import { newMetrics } from '../../../src/ground/metrics/metrics.ts'
 import type {
   Codec,
   GroupMember,
@@ -14,16 +12,20 @@ import type {
   LogAdmin,
   LogWriter,
   RecordOut,
+  TargetTopics,
   TransactionalWriter,
-} from '../../../src/ports/log.ts'
-import type { PartitionStore, PartitionStores } from '../../../src/ports/store.ts'
-import type { TargetTopics } from '../../../src/ports/target-topics.ts'
+} from '../../../src/ground/ports/log.ts'
+import type { PartitionStore, PartitionStores } from '../../../src/ground/ports/store.ts'
+import { processClock, watchClock } from '../../../src/log/cluster/process-clock.ts'
+import { PauseBook } from '../../../src/log/pauses/pause-book.ts'
 import { Scheduler } from '../../../src/scheduler/scheduler.ts'
 import type { Group } from '../../../src/testing/simulation/group.ts'
 import { Machine } from '../../../src/testing/simulation/io.ts'
 import { Member } from '../../../src/testing/simulation/member.ts'
 import { type MemoryStore, memoryStore } from '../../../src/testing/simulation/memory-store.ts'
 import { type Brokers, simulatedLog, tellTime } from '../../../src/testing/simulation/simulated-log.ts'
+import type { VirtualTime } from '../../tools/manual-clock.ts'
+import type { MemoryLog } from '../../tools/memory-log.ts'
 import { codecs, leadMs, names, ordersTopic } from '../world.ts'
 import { CycleEnds } from './cycle-ends.ts'
 import { type Fullness, Given, Loaded } from './fullness.ts'
@@ -39,6 +41,8 @@ export const metrics = newMetrics()
 export const logger = pino({ level: process.env.DUELOG_MODEL_LOG ?? 'silent' })
 
 export interface Cluster extends Brokers {
+  time: VirtualTime
+  log: MemoryLog
   /** The group of the schedulers; `groups` has it too. */
   group: Group
   /** Whether the topic that jobs write to exists. */
@@ -230,7 +234,7 @@ export class Process {
   start(): void {
     this.#watch()
     const starts = (): Promise<void> => this.zones.under(() => this.scheduler.start())
-    // As a process does (src/system): first it knows the pauses.
+    // As a process does (src/program/system): first it knows the pauses.
     const started = this.#pauseBook === undefined ? starts() : this.#pauseBook.start().then(starts)
     void started.then(
       () => {

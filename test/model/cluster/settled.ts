@@ -3,7 +3,7 @@
  * right is the question of the oracle (test/model/oracle).
  */
 import type { JobState } from '../../../schemas/generated.ts'
-import { knownDefinition } from '../../../src/ports/definition-decoder.ts'
+import { knownDefinition } from '../../../src/ground/records/decoders.ts'
 import { ownerKey } from '../../../src/scheduler/state/checkpoint.ts'
 import type { Job, KnownDefinition } from '../../../streams/state/job.ts'
 import {
@@ -101,7 +101,7 @@ function checkTimers(job: Job, timers: Timer[], problems: string[]): void {
   for (const timer of timersOf(job)) {
     const same = timers.filter(({ jobId, kind, runNo }) => jobId === timer.jobId && kind === timer.kind && runNo === timer.runNo)
     // A renewed lease has a later timer than the state says, and so has a run whose handler was checked again.
-    const moves = timer.kind === timerKind.lease || (timer.kind === timerKind.retryResidue && isCheck(job, timer))
+    const moves = timer.kind === timerKind.lease || (timer.kind === timerKind.retry && isCheck(job, timer))
     if (moves ? same.length > 0 : same.some(({ dueAt }) => dueAt === timer.dueAt)) continue
     problems.push(`${job.id} has lost its timer of kind ${timer.kind} at ${timer.dueAt}`)
   }

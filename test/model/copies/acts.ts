@@ -32,7 +32,7 @@ function definitionOf(chance: Chance, nowMs: number, limits: boolean) {
   const recurs = schedule.at === null && schedule.delayMs === null
   const overlap = { overlap: 'ALLOW' as const, ...(recurs && { maxConcurrentRuns: 100 }) }
   const { startDeadlineMs, retainCompletedMs } = definition
-  const [onSuccess, onFailure] = [0, 1].map(() => (definition.trackRuns && chance.happens(0.2) ? [chance.pick(ids)] : []))
+  const [onSuccess, onFailure] = [0, 1].map(() => (chance.happens(0.2) ? [chance.pick(ids)] : []))
   return {
     ...{ ...definition, schedule, ...overlap, target: { ...definition.target, pool: 'default' } },
     ...{ onSuccess: onSuccess ?? [], onFailure: onFailure ?? [] },

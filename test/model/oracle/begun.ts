@@ -17,8 +17,8 @@ export function begunProblems(log: MemoryLog, reports: Reports, { begun, nowMs }
   })
   return begun.flatMap(({ worker, execution, atMs }) => {
     if (atMs + patienceMs > nowMs) return []
-    const { jobId, runNo, attempt, specOffset, tracked } = execution
-    if (!tracked || (reports.get(attemptName(execution)) ?? []).some(({ type }) => isFinal(type))) return []
+    const { jobId, runNo, attempt, specOffset } = execution
+    if ((reports.get(attemptName(execution)) ?? []).some(({ type }) => isFinal(type))) return []
     const isMeant = cancelled.some(
       (said) =>
         said.jobId === jobId &&

@@ -3,7 +3,7 @@
  * read_committed reader sees, each state that was committed.
  */
 import type { Execution } from '../../../schemas/generated.ts'
-import type { RecordIn } from '../../../src/ports/log.ts'
+import type { RecordIn } from '../../../src/ground/ports/log.ts'
 import type { Entry, MemoryLog } from '../../tools/memory-log.ts'
 import { occurrenceAfter } from './calendar.ts'
 import type { Facts } from './facts.ts'

@@ -34,7 +34,7 @@ export function pauseProblems(log: MemoryLog, { lives, ledger, transactions, rep
   if (pauses === undefined) return problems
   const known = new Map(pauses.decided.map(({ transaction, pause }) => [transaction, pause]))
   for (const { worker, execution } of pauses.begun)
-    if (execution.tracked) problems.push(`${worker} began ${nameOf(execution)}, and knew that its pool was paused`)
+    problems.push(`${worker} began ${nameOf(execution)}, and knew that its pool was paused`)
   const inPause = new Map([...known].flatMap(([{ sequence }, pause]) => (pause === null ? [] : [[sequence, pause] as const])))
   for (const { execution, sequence } of dispatchesOf(log)) {
     const pause = inPause.get(sequence)

@@ -46,12 +46,9 @@ function checkUndecided(id: string, { definitions, droppedOffset }: Life, nowMs:
 function checkJob(id: string, { definitions }: Life, state: JobState, { nowMs, whole }: Facts, problems: string[]): void {
   const inForce = definitions.at(-1)?.offset
   if (state.specOffset !== inForce) problems.push(`${id} stands at the definition ${state.specOffset}; ${inForce} is in force`)
-  const mayHandOver = definitions.some(({ spec }) => spec?.trackRuns === false)
   const { succeeded, failed, cancelled, active, runNo, queuedFor, backfill } = state
   const ended = succeeded + failed + cancelled
-  // Untracked runs leave no count.
-  if (ended + active.length > runNo || (!mayHandOver && ended + active.length !== runNo))
-    problems.push(`${id} has ${runNo} runs, ${ended} ended`)
+  if (ended + active.length !== runNo) problems.push(`${id} has ${runNo} runs, ${ended} ended`)
   const dueAt = state.nextDueAt ?? state.nextFireAt
   if (state.status === 'ACTIVE' && dueAt !== null && !state.waiting && dueAt < nowMs - patienceMs)
     problems.push(`${id} is overdue by ${nowMs - dueAt} ms`)

@@ -3,8 +3,8 @@ import { area } from '../mutation.ts'
 
 const captured = 'streams/backup/captured-job.ts'
 const restored = 'streams/backup/restored-job.ts'
-const merged = 'streams/backup/merged-limits.ts'
-const backup = (file: string): string => `src/backup/${file}.ts`
+const merged = 'streams/backup/restored-job.ts'
+const backup = (file: string): string => `src/tools/backup/${file}.ts`
 
 export const backupMutations = [
   ...area(
@@ -125,9 +125,9 @@ export const backupMutations = [
       [
         'given-of-some',
         merged,
-        'given.length < each.length ? null : Math.max(...given)',
-        'given.length === 0 ? null : Math.max(...given)',
-        'starts of a partition without times are believed to be of the clock of another one',
+        'const givenAt = Math.max(',
+        'const givenAt = Math.min(',
+        'starts of a clock ahead of time are believed, if another partition has earlier ones',
       ],
     ],
   ),
@@ -189,14 +189,14 @@ export const backupMutations = [
       ],
       [
         'gaps-after-any-record',
-        backup('state-pass'),
+        backup('logged-system'),
         '(this.#ends && offset === this.#next + 1)',
         'offset === this.#next + 1',
         'a read of the states that lacks a compacted record passes for whole',
       ],
       [
         'first-state-missed',
-        backup('state-pass'),
+        backup('logged-system'),
         'this.#isGapless && this.#first === from && ',
         'this.#isGapless && ',
         'a read that lacks the first records of the states passes for whole',

@@ -92,21 +92,28 @@ export const handOverMutations = [
   ),
   ...area(
     'restores and standbys',
-    ['scheduler/restores', 'scheduler/takeovers', 'scheduler/other-logs', 'scheduler/old-copies'],
+    ['scheduler/restores', 'scheduler/takeovers', 'scheduler/other-logs'],
     [
       [
         'standby-proves-once',
         scheduler('partition/restore'),
-        "if (read.isProven && phase !== 'following') return",
+        "if (read.isProven && life.phase !== 'following') return",
         'if (read.isProven) return',
-        'a standby does not notice that job-state is logged again',
+        'a standby does not notice that another owner has continued in a log that lost its end',
       ],
       [
-        'held-back-is-replaced',
-        scheduler('partition/restore'),
-        'if (range.next >= local.stateOffset || (await isHeldBack(assignment, local.stateOffset))) return undefined',
-        'if (range.next >= local.stateOffset) return undefined',
-        'an owner whose log is held back by an open transaction logs its store again',
+        'held-back-is-cut',
+        scheduler('partition/cut-changelog'),
+        'if (next >= stateOffset || (await isHeldBack(assignment, stateOffset))) return',
+        'if (next >= stateOffset) return',
+        'an owner whose log is held back by an open transaction refuses',
+      ],
+      [
+        'cut-unnoticed',
+        scheduler('partition/cut-changelog'),
+        "if (changelog === 'cut' || check > checksMax)",
+        'if (check > checksMax)',
+        'an owner goes on in a log that has grown past what it had lost',
       ],
       [
         'standby-queue-lost',
@@ -133,15 +140,15 @@ export const handOverMutations = [
       [
         'early-deadline-lost',
         'streams/runs/attempt.ts',
-        '    if (timer.dueAt === until) draft.deferUntil = until\n    // The timer was written',
-        '    if (timer.dueAt === 0) draft.deferUntil = until\n    // The timer was written',
+        '    if (timer.dueAt === until) draft.deferUntil = until\n    return\n  }\n  // A run that waits',
+        '    return\n  }\n  // A run that waits',
         'a run whose start deadline is judged before its time never expires',
       ],
       [
         'early-timeout-lost',
         'streams/runs/attempt.ts',
-        '    if (timer.dueAt === until) draft.deferUntil = until\n    return\n',
-        '    return\n',
+        '    if (timer.dueAt === until) draft.deferUntil = until\n    return\n  }\n  if (awaitsEvents',
+        '    return\n  }\n  if (awaitsEvents',
         'an attempt whose timeout is judged before its time never ends',
       ],
       [

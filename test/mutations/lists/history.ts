@@ -1,7 +1,7 @@
 /** Mutations of the history: what is written with its position, what is found, what is counted, and what callers may ask. */
 import { area } from '../mutation.ts'
 
-const databases = (file: string): string => `src/history/databases/${file}.ts`
+const databases = (file: string): string => `src/server/history/databases/${file}.ts`
 
 export const historyMutations = [
   ...area(
@@ -37,16 +37,9 @@ export const historyMutations = [
         'a file that another program locks cannot be read',
       ],
       [
-        'failed-unfilled',
-        databases('failed-runs'),
-        'return mark === undefined || BigInt(mark.value as string) <= low',
-        'return mark === undefined || low >= 0n',
-        'runs of an earlier release are not found until the table of failed runs is filled',
-      ],
-      [
         'failed-tags-unwritten',
         databases('failed-runs'),
-        'await sql.all(`${filledTags(sql.dialect)} AND ${condition} ON CONFLICT (tag, id) DO NOTHING`, values)',
+        'await sql.all(`${filledTags(sql.dialect)} AND ${condition} ON CONFLICT (tag, id) DO NOTHING`, ids)',
         '',
         'failed runs of a tag are not found',
       ],
@@ -85,13 +78,6 @@ export const historyMutations = [
         'the oldest runs of a handler and pool are not found',
       ],
       [
-        'dispatched-as-succeeded',
-        databases('counts'),
-        'ORDER BY e.id DESC LIMIT 1`',
-        'ORDER BY e.id DESC LIMIT 0`',
-        'runs that were only dispatched count as succeeded',
-      ],
-      [
         'failed-as-succeeded',
         databases('counts'),
         "counts.plus(Number(bucket), 'SUCCEEDED', -Number(runs))",
@@ -120,14 +106,14 @@ export const historyMutations = [
     [
       [
         'page-unbounded',
-        'src/api/owners/history-directory.ts',
-        'limit >= 1 && limit <= listLimitMax',
-        'limit >= 1',
+        'src/server/peers/calls.ts',
+        'closed(history), integer(1, listLimitMax),',
+        'closed(history), integer(1),',
         'a page of any size fills the memory of the process with the history',
       ],
       [
         'secrets-guessed',
-        'src/api/routes/history-routes.ts',
+        'src/server/api/routes/history-routes.ts',
         "...(role === 'viewer' && searchesTexts && { harmless: true }),",
         '',
         'a viewer guesses a hidden text letter by letter',
@@ -140,7 +126,7 @@ export const historyMutations = [
     [
       [
         'slices-in-records',
-        'src/concurrency/slices.ts',
+        'src/ground/concurrency/collections.ts',
         'at - first === countMax || (at > first && bytes + size > bytesMax)',
         'at - first === countMax',
         'a transaction has no limit of bytes',

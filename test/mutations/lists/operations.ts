@@ -1,10 +1,11 @@
 /** Mutations of operations over many jobs: the process that drives them, and the owners that change the jobs. */
 import { area } from '../mutation.ts'
 
-const announced = 'src/scheduler/commit/announced-changes.ts'
-const bulk = 'src/scheduler/commit/bulk-changes.ts'
-const rule = 'src/scheduler/commit/change-rule.ts'
-const operations = (file: string): string => `src/operations/${file}.ts`
+const announced = 'src/scheduler/bulk/announced-changes.ts'
+const bulk = 'src/scheduler/bulk/bulk-changes.ts'
+const cycle = 'src/scheduler/bulk/bulk-cycle.ts'
+const rule = 'src/scheduler/bulk/change-targets.ts'
+const operations = (file: string): string => `src/server/operations/${file}.ts`
 
 export const operationMutations = [
   ...area(
@@ -24,7 +25,7 @@ export const operationMutations = [
         'one.createdAt < other.createdAt || (one.createdAt === other.createdAt && one.commandId < other.commandId)',
         'one.createdAt < other.createdAt',
         'two owners order operations of the same millisecond in different ways',
-        'scheduler/commit/known-operations',
+        'scheduler/bulk/known-operations',
       ],
       [
         'walk-goes-back',
@@ -32,7 +33,7 @@ export const operationMutations = [
         '(this.#after === undefined || byBytes(jobId, this.#after) > 0)) this.#after = jobId',
         'jobId !== "") this.#after = jobId',
         'a repeated walk changes jobs that were resumed since',
-        'scheduler/commit/known-operations',
+        'scheduler/bulk/known-operations',
       ],
       [
         'forgotten-while-walked',
@@ -40,7 +41,7 @@ export const operationMutations = [
         '    if (change === undefined) return 0\n    change.heardAtMs = this.#clock.steadyMs()\n',
         '    if (change === undefined) return 0\n',
         'an operation is forgotten while its walk goes on',
-        'scheduler/commit/known-operations',
+        'scheduler/bulk/known-operations',
       ],
       [
         'listed-counted-again',
@@ -76,7 +77,7 @@ export const operationMutations = [
         'if (this.#known.length >= announcedMax)',
         'if (this.#known.length >= 100 * announcedMax)',
         'an owner judges each job by any number of operations',
-        'scheduler/commit/known-operations',
+        'scheduler/bulk/known-operations',
       ],
       [
         'counted-ahead-and-walked',
@@ -92,8 +93,24 @@ export const operationMutations = [
     ['scheduler/bulk-changes'],
     [
       [
+        'announced-late',
+        cycle,
+        'if (change?.concerns(changed) && !this.#isOvertaken(changed, at))',
+        'if (change?.concerns(changed))',
+        'an earlier operation undoes what a later one has done',
+        'scheduler/announced-changes',
+      ],
+      [
+        'ahead-uncounted',
+        cycle,
+        '    for (const { change, jobId } of this.#ahead) change.changedAhead(jobId)\n',
+        '',
+        'jobs that were changed ahead of the walk are not counted',
+        'scheduler/announced-changes',
+      ],
+      [
         'repeat-by-status',
-        bulk,
+        cycle,
         'walkOf(isRepeat ? lasting : filter)',
         'walkOf(filter)',
         'a repeat does not find and count the jobs that it has changed',
@@ -104,7 +121,7 @@ export const operationMutations = [
         'call.cursor = ids[count - 1] ?? call.cursor',
         'call.cursor = ids.at(-1) ?? call.cursor',
         'jobs of a slice that did not fit into its commit are never changed',
-        'scheduler/commit/known-operations',
+        'scheduler/bulk/known-operations',
       ],
       [
         'over-with-a-rest',
@@ -112,15 +129,15 @@ export const operationMutations = [
         'const isOver = isLast && count === ids.length',
         'const isOver = isLast',
         'the last slice counts as whole although a part of it did not fit',
-        'scheduler/commit/known-operations',
+        'scheduler/bulk/known-operations',
       ],
       [
         'refused-without-end',
-        bulk,
+        cycle,
         'return refused.reduce((sum, { count }) => sum + count, changed) >= this.query.limit',
         'return changed >= this.query.limit',
         'a call over jobs that are all refused has no limit of jobs',
-        'scheduler/commit/known-operations',
+        'scheduler/bulk/known-operations',
       ],
       [
         'long-call-unanswered',
@@ -128,7 +145,7 @@ export const operationMutations = [
         'const isDue = this.#clock.steadyMs() - open.sinceMs >= answeredAfterMs',
         'const isDue = this.#clock.steadyMs() - open.sinceMs >= stuckAfterMs',
         'a slow owner answers after 10 s, so that the call is given up and repeated',
-        'scheduler/commit/known-operations',
+        'scheduler/bulk/known-operations',
       ],
       [
         'calls-unbounded',
@@ -136,7 +153,7 @@ export const operationMutations = [
         'if (this.#open.length >= callsMax)',
         'if (this.#open.length >= 100 * callsMax)',
         'any number of changes waits for a partition',
-        'scheduler/commit/known-operations',
+        'scheduler/bulk/known-operations',
       ],
       [
         'refusal-forgotten-by-repeat',

@@ -3,7 +3,7 @@ import { area } from '../mutation.ts'
 
 const rule = 'streams/runs/paused-pool.ts'
 const routing = 'streams/runs/routing.ts'
-const book = 'src/pauses/pause-book.ts'
+const book = 'src/log/pauses/pause-book.ts'
 
 export const pauseMutations = [
   ...area(
@@ -95,8 +95,8 @@ export const pauseMutations = [
       ],
       [
         'paused-and-started',
-        'src/executor/executor.ts',
-        'isPaused: () => this.#pause.isPaused && this.#stopping === undefined',
+        'src/worker/executor/executor.ts',
+        'isPaused: () => this.#pause.isPaused',
         'isPaused: () => false',
         'a worker starts runs of its paused pool',
       ],

@@ -27,16 +27,16 @@ export const storageMutations = [
       [
         'dead-letter-counted-once',
         scheduler('commit/batch-limits'),
-        'return { jobId, runNo, copies: gives ? 2 : 1 }',
-        'return { jobId, runNo, copies: 1 }',
+        'return { jobId, runNo, writes: gives ? 2 : 1 }',
+        'return { jobId, runNo, writes: 1 }',
         'the byte budget counts only one of two copies of a run that is given up',
         'scheduler/timers/heavy-timer-slots',
       ],
       [
         'failure-weighs-nothing',
         scheduler('commit/batch-limits'),
-        "copies: type === 'FAILED' ? 2 :",
-        "copies: type === 'FAILED' ? 0 :",
+        "writes: type === 'FAILED' ? 2 :",
+        "writes: type === 'FAILED' ? 0 :",
         'a small report of a large job counts as small',
         'scheduler/timers/heavy-timer-slots',
       ],
@@ -99,8 +99,8 @@ export const storageMutations = [
       [
         'trigger-payload-weighs-nothing',
         scheduler('commit/batch-limits'),
-        '(copies + begun) * heaviest + brought',
-        '(copies + begun) * heaviest',
+        '(writes + begun) * heaviest + brought',
+        '(writes + begun) * heaviest',
         'the byte budget ignores the payloads of triggers',
         'scheduler/heavy-bursts',
       ],
@@ -122,7 +122,7 @@ export const storageMutations = [
       ],
       [
         'retained-definitions-all-at-once',
-        scheduler('state/retained-definitions'),
+        scheduler('state/stored-entries'),
         'const valuesAtOnce = 8',
         'const valuesAtOnce = 8_000',
         'a claim has all retained definitions in memory',
@@ -152,7 +152,7 @@ export const storageMutations = [
     [
       [
         'timers-lost',
-        scheduler('state/derived-entries'),
+        scheduler('state/stored-entries'),
         'for (const timer of stateTimers(jobId, state)) ops.push({ key: timerKey(timer), value: emptyValue })',
         '',
         'a restore writes no timers',
@@ -160,7 +160,7 @@ export const storageMutations = [
       ],
       [
         'waiters-lost',
-        scheduler('state/derived-entries'),
+        scheduler('state/stored-entries'),
         'for (const waiter of waitersOf(jobId, state)) ops.push({ key: waiterKey(waiter), value: emptyValue })',
         '',
         'a restore writes no admission queue',
@@ -183,14 +183,14 @@ export const storageMutations = [
       ],
       [
         'store-of-the-future',
-        scheduler('state/tombstone-guard'),
+        scheduler('state/checkpoint'),
         'savedAtMs - nowMs > aheadMsMax',
         'savedAtMs - nowMs > 1_000 * aheadMsMax',
         'a store that was saved with a clock ahead of time counts as new',
       ],
       [
         'suspended-store-goes-on',
-        scheduler('state/tombstone-guard'),
+        scheduler('state/checkpoint'),
         'if (isCurrent && !this.#hasSlept)',
         'if (isCurrent)',
         'a store counts as current after a suspension in which tombstones were written and removed',
@@ -204,7 +204,7 @@ export const storageMutations = [
       [
         'retained-lost',
         scheduler('partition/takeover'),
-        '  await putRetainedDefinitions(context.shared.codecs, context.store)\n',
+        '  await putRetainedDefinitions(context.shared.codecs, context.local.store)\n',
         '',
         'a takeover forgets retained definitions',
       ],
@@ -240,7 +240,7 @@ export const storageMutations = [
       [
         'deletion-of-an-earlier-end',
         'streams/jobs/accept.ts',
-        'deleteAt === null || (observedDeleteAt !== undefined && observedDeleteAt !== deleteAt)',
+        'deleteAt === null || observedDeleteAt !== deleteAt',
         'deleteAt === null',
         'the tombstone for an earlier end of a job deletes it after a later end',
       ],

@@ -6,19 +6,12 @@ const scheduler = (file: string): string => `src/scheduler/${file}.ts`
 export const takeoverMutations = [
   ...area(
     'standbys',
-    ['kafka/group/warm-assignment'],
+    ['kafka/group/standby-assignment', 'kafka/group/warm-assignment'],
     [
       [
-        'standbys-one-by-one',
-        'src/kafka/group/standby-assignment.ts',
-        'const perRound = areHostsDistinct ? places : 1',
-        'const perRound = 1',
-        'two plans for the second standbys take turns for ever',
-      ],
-      [
         'copies-together',
-        'src/kafka/group/min-cost-assignment.ts',
-        '      if (costs !== undefined) costs[bin] = never\n',
+        'src/log/kafka/group/target-assignment.ts',
+        'bin === other ? Number.POSITIVE_INFINITY : ',
         '',
         'two standbys of a partition are one member',
       ],
@@ -30,7 +23,7 @@ export const takeoverMutations = [
     [
       [
         'position-goes-back',
-        scheduler('commit/transaction'),
+        scheduler('commit/commit-cycle'),
         'jobsOffset: Math.max(next.jobs, logged.jobsOffset)',
         'jobsOffset: next.jobs',
         'an owner that commits before it has read all decided definitions decides them again',
@@ -66,7 +59,7 @@ export const takeoverMutations = [
       [
         'claim-not-read-back',
         scheduler('partition/takeover'),
-        '  await context.until(() => context.positions.applied.state > claimOffset)\n',
+        '  await context.life.until(() => context.input.positions.applied.state > claimOffset)\n',
         '',
         'the last commits of the previous owner are not read',
         'seeds 1-40',
@@ -88,7 +81,7 @@ export const takeoverMutations = [
       [
         'fence-without-heartbeat',
         scheduler('partition/takeover'),
-        'Promise.race([context.assignment.orClosed(context.partitionReader.nextHeartbeat()), context.interrupted])',
+        'Promise.race([context.assignment.orClosed(context.input.reader.nextHeartbeat()), context.life.interrupted])',
         'Promise.resolve()',
         'a member that the group has removed fences its successor',
         'seeds 1-40',
@@ -102,15 +95,15 @@ export const takeoverMutations = [
       [
         'shrunk-unseen',
         scheduler('partition/receiver'),
-        'if (batch.highWatermark < partitionReader.next(source) && partitionReader.isOpen(source) && !context.closing)',
-        'if (batch.highWatermark < 0 && partitionReader.isOpen(source) && !context.closing)',
+        'if (batch.highWatermark < partitionReader.next(source) && partitionReader.isOpen(source) && !context.life.closing)',
+        'if (batch.highWatermark < 0 && partitionReader.isOpen(source) && !context.life.closing)',
         'a log that ends before the next offset to read is not noticed',
       ],
       [
         'decided-forgotten-at-the-end',
         scheduler('partition/takeover'),
-        'const readTo = Math.max(context.partitionReader.next(source), decidedTo)',
-        'const readTo = context.partitionReader.next(source)',
+        'const readTo = Math.max(context.input.reader.next(source), decidedTo)',
+        'const readTo = context.input.reader.next(source)',
         'a log that is truncated below what is decided while an old copy reads it is not noticed',
       ],
       [
@@ -188,7 +181,7 @@ export const takeoverMutations = [
         'standby-deaf',
         scheduler('partition/restore'),
         'if (position) positions.jobsDecided(',
-        'if (position && context.phase !== "following") positions.jobsDecided(',
+        'if (position && context.life.phase !== "following") positions.jobsDecided(',
         'a standby does not learn which definitions are decided',
         'seeds 1-60',
       ],
@@ -211,8 +204,8 @@ export const takeoverMutations = [
       [
         'standby-shows-itself-current',
         scheduler('partition/partition'),
-        "return this.phase === 'active' && this.#isCurrent ? this.#context?.store : undefined",
-        "return this.phase === 'active' ? this.#context?.store : undefined",
+        "return this.phase === 'active' && this.isCurrent ? this.#context?.local.store : undefined",
+        "return this.phase === 'active' ? this.#context?.local.store : undefined",
         'an owner that may be fenced answers as the owner',
       ],
     ],
@@ -223,14 +216,14 @@ export const takeoverMutations = [
     [
       [
         'starts-not-restored',
-        scheduler('state/derived-entries'),
+        scheduler('state/stored-entries'),
         'if (key === null) continue',
         'if (key === null || key[0] === prefix.starts) continue',
         'an owner without a store does not know the starts of a rate limit',
       ],
       [
         'slots-not-restored',
-        scheduler('state/derived-entries'),
+        scheduler('state/stored-entries'),
         'if (key === null) continue',
         'if (key === null || key[0] === prefix.slots) continue',
         'an owner without a store does not know who holds the slots of a key',
@@ -248,20 +241,6 @@ export const takeoverMutations = [
         'if (key === null) continue',
         'if (key === null || key[0] === prefix.slots) continue',
         'a standby does not know who holds the slots of a key',
-      ],
-      [
-        'starts-not-logged-again',
-        scheduler('partition/replaced-changelog'),
-        'prefix.snapshot, prefix.followUps, prefix.slots, prefix.starts]',
-        'prefix.snapshot, prefix.followUps, prefix.slots]',
-        'the starts of a rate limit are lost when job-state is logged again',
-      ],
-      [
-        'slots-not-logged-again',
-        scheduler('partition/replaced-changelog'),
-        'prefix.snapshot, prefix.followUps, prefix.slots, prefix.starts]',
-        'prefix.snapshot, prefix.starts]',
-        'the slots of a key are lost when job-state is logged again',
       ],
       [
         'starts-not-written',

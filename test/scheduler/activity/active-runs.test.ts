@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ActiveRun } from '../../../schemas/generated.ts'
 import { ActiveRuns, idsOfRunTimers } from '../../../src/scheduler/activity/active-runs.ts'
-import { retriesIn, startLatenessMs } from '../../../src/scheduler/commit/commit-metrics.ts'
+import { retriesIn, startLatenessMs } from '../../../src/scheduler/commit/batch-result.ts'
 import type { Input, Job } from '../../../streams/state/job.ts'
 import { timerKey, timerKind } from '../../../streams/state/keys.ts'
 import { attemptError } from '../../tools/attempt-error.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { RecentLateness } from '../../../src/scheduler/activity/recent-lateness.ts'
+import { RecentLateness } from '../../../src/scheduler/activity/active-runs.ts'
 
 const minuteMs = 60_000
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { namedRunsMax, WorkerWatch } from '../../../src/scheduler/activity/worker-activity.ts'
+import { namedRunsMax, WorkerWatch } from '../../../src/scheduler/activity/activity.ts'
 
 const report = (type: 'STARTED' | 'HEARTBEAT' | 'SUCCEEDED' | 'RETRY_DUE', jobId: string, worker = 'w@h:1:b') => ({
   ...{ type, jobId, worker, runNo: 1, attempt: 1, specOffset: 0 },

@@ -1,7 +1,7 @@
 /** Commit cycles that fail whenever they include one job: that job is found and isolated, and its neighbors continue to fire. */
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { DeadLetter, JobState } from '../../../schemas/generated.ts'
-import { DuelogError } from '../../../src/errors/errors.ts'
+import { DuelogError } from '../../../src/ground/errors/errors.ts'
 import { FailureIsolation } from '../../../src/scheduler/commit/failure-isolation.ts'
 import { ownerKey } from '../../../src/scheduler/state/checkpoint.ts'
 import { stateKey } from '../../../streams/state/keys.ts'

@@ -1,6 +1,6 @@
 /** When the next fetch waits, and what ends that. */
 import { expect, it } from 'vitest'
-import { ReadingPace } from '../../../src/scheduler/input/reading-pace.ts'
+import { ReadingPace } from '../../../src/scheduler/input/partition-input.ts'
 import { ManualClock } from '../../tools/manual-clock.ts'
 
 interface Paced {

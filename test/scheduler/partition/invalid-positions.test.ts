@@ -1,6 +1,6 @@
 /** Logs that were truncated, recreated, or expired unread: that is noticed and reported, and their present records count. */
 import { expect, test } from 'vitest'
-import type { PartitionStore } from '../../../src/ports/store.ts'
+import type { PartitionStore } from '../../../src/ground/ports/store.ts'
 import type { PartitionContext } from '../../../src/scheduler/partition/partition-context.ts'
 import { drain } from '../../../src/scheduler/partition/takeover.ts'
 import { type Disk, metrics } from '../../model/cluster/process.ts'
@@ -233,22 +233,26 @@ function draining(later: { earliest: number; next: number }): { drained: Promise
     shared: { codecs, names, clock, admin: { offsets } },
     partition: 0,
     restoreProgress: {},
-    partitionReader: { open: () => undefined, next: () => 300, reach: () => 300, nudge: () => undefined },
-    positions: {
-      applied: { jobs: 0, commands: 300, events: 300 },
-      hasApplied: (_: string, end: number) => end <= 300,
+    input: {
+      reader: { open: () => undefined, next: () => 300, reach: () => 300, nudge: () => undefined },
+      positions: {
+        applied: { jobs: 0, commands: 300, events: 300 },
+        hasApplied: (_: string, end: number) => end <= 300,
+      },
     },
     enter: () => undefined,
     runCommitCycle: async () => ({ batchResult: 0 }),
     logPosition: async () => undefined,
-    store: nothing,
-    nap: async () => {
-      steadyMs += 1_000
-      if (++naps > 100) throw new Error('It waits for ever.')
+    local: { store: nothing },
+    life: {
+      nap: async () => {
+        steadyMs += 1_000
+        if (++naps > 100) throw new Error('It waits for ever.')
+      },
     },
   } as unknown as PartitionContext
   // Definitions are read to their end, whatever happens with commands.
-  const partitionReader = own.partitionReader as { next: (source: string) => number }
+  const partitionReader = own.input.reader as { next: (source: string) => number }
   partitionReader.next = (source) => (source === 'jobs' ? 0 : 300)
   const ends = {
     jobs: { earliest: 0, next: 0 },
@@ -281,18 +285,22 @@ test('a log of definitions that is truncated during a drain below what is decide
     partition: 0,
     restoreProgress: {},
     // An old copy: it reads from 5 on what others have decided up to 20.
-    partitionReader: { open: () => undefined, next: () => 5, reach: () => 5, nudge: () => undefined },
-    positions: {
-      applied: { jobs: 5, commands: 0, events: 0 },
-      logged: { jobsOffset: 20 },
-      hasApplied: () => false,
+    input: {
+      reader: { open: () => undefined, next: () => 5, reach: () => 5, nudge: () => undefined },
+      positions: {
+        applied: { jobs: 5, commands: 0, events: 0 },
+        logged: { jobsOffset: 20 },
+        hasApplied: () => false,
+      },
     },
     enter: () => undefined,
     runCommitCycle: async () => ({ appliedCount: 0 }),
-    store: nothing,
-    nap: async () => {
-      steadyMs += 1_000
-      if (++naps > 100) throw new Error('It waits for ever.')
+    local: { store: nothing },
+    life: {
+      nap: async () => {
+        steadyMs += 1_000
+        if (++naps > 100) throw new Error('It waits for ever.')
+      },
     },
   } as unknown as PartitionContext
   const none = { earliest: 0, next: 0 }
@@ -336,25 +344,29 @@ test('a drain whose owner may not decide by its clock waits for the clock, and n
     shared: { codecs, names, clock, admin: { offsets } },
     partition: 0,
     restoreProgress: {},
-    partitionReader: {
-      open: () => undefined,
-      next: (source: string) => (source === 'jobs' ? 0 : 5),
-      reach: () => 5,
-      nudge: () => undefined,
-    },
-    positions: {
-      applied: { jobs: 0, commands: 0, events: 0 },
-      hasApplied: (_: string, end: number) => end <= batchResult,
+    input: {
+      reader: {
+        open: () => undefined,
+        next: (source: string) => (source === 'jobs' ? 0 : 5),
+        reach: () => 5,
+        nudge: () => undefined,
+      },
+      positions: {
+        applied: { jobs: 0, commands: 0, events: 0 },
+        hasApplied: (_: string, end: number) => end <= batchResult,
+      },
     },
     enter: () => undefined,
     runCommitCycle: async () => ({ batchResult }),
     logPosition: async () => undefined,
-    store: nothing,
-    nap: async (untilMs: number) => {
-      naps.push(untilMs)
-      if (untilMs !== Number.POSITIVE_INFINITY) clock.steadyMs = () => 70_000
-      else batchResult = 5
-      if (naps.length > 5) throw new Error('It looks again and again.')
+    local: { store: nothing },
+    life: {
+      nap: async (untilMs: number) => {
+        naps.push(untilMs)
+        if (untilMs !== Number.POSITIVE_INFINITY) clock.steadyMs = () => 70_000
+        else batchResult = 5
+        if (naps.length > 5) throw new Error('It looks again and again.')
+      },
     },
   } as unknown as PartitionContext
   const ends = {

@@ -1,8 +1,8 @@
 /** Which worker a run goes to, by what the members of a pool's group announce. */
 import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
-import { newMetrics } from '../../../src/metrics/metrics.ts'
-import type { GroupMember } from '../../../src/ports/log.ts'
+import { newMetrics } from '../../../src/ground/metrics/metrics.ts'
+import type { GroupMember } from '../../../src/ground/ports/log.ts'
 import { outdatedMs, PoolWorkers } from '../../../src/scheduler/pools/pool-workers.ts'
 import { topicNames } from '../../../streams/topics/topics.ts'
 import { ManualClock, rest, VirtualTime } from '../../tools/manual-clock.ts'

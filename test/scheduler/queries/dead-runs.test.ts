@@ -1,9 +1,9 @@
 /** The dead runs of a partition: newest first, by error and time, and those that an operation chooses by them. */
 import { describe, expect, it } from 'vitest'
 import type { FinishedRun } from '../../../schemas/index.ts'
-import { byDeath, type DeadRunsQuery } from '../../../src/ports/dead-runs.ts'
-import type { JobFilter } from '../../../src/ports/owner-views.ts'
-import { changeTargets } from '../../../src/scheduler/queries/change-targets.ts'
+import type { DeadRunsQuery, JobFilter } from '../../../src/ground/ports/owner-views.ts'
+import { byDeath } from '../../../src/ground/records/owners.ts'
+import { changeTargets } from '../../../src/scheduler/bulk/change-targets.ts'
 import { listDeadRuns } from '../../../src/scheduler/queries/dead-runs.ts'
 import { completeDefinition } from '../../../streams/definitions/definition-json.ts'
 import { pristineState } from '../../../streams/state/draft.ts'
@@ -23,7 +23,7 @@ async function died(count: number) {
     const id = `job-${String(index).padStart(3, '0')}`
     const spec = completeDefinition({ schedule: { at: start }, target: { handler: 'h' }, tags: index % 2 === 0 ? ['even'] : [] })
     const definition = { offset: index, appendedAt: start, bytes: codecs.definition.encode(spec), spec }
-    const error = { attempt: 1, at: start, worker: 'w', dueAt: null, dispatchedAt: null, startedAt: null, stack: 'at x' }
+    const error = { attempt: 1, at: start, worker: 'w', dueAt: start, dispatchedAt: start, startedAt: null, stack: 'at x' }
     const [type, message] = index % 3 === 0 ? ['TypeError', `no customer ${index}`] : ['Timeout', `order ${index} took long`]
     const lastRun = {
       ...{ runNo: 1, scheduledFor: start, trigger: 'SCHEDULE', commandId: null, status: 'DEAD', attempts: 1, startedAt: start },

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { JobView } from '../../../src/ports/owner-queries.ts'
-import type { JobFilter } from '../../../src/ports/owner-views.ts'
+import type { JobView } from '../../../src/ground/ports/owner-queries.ts'
+import type { JobFilter } from '../../../src/ground/ports/owner-views.ts'
 import { listedBytesMax, listJobsOf } from '../../../src/scheduler/queries/job-search.ts'
-import { SearchIndex } from '../../../src/scheduler/queries/search-index.ts'
-import { WrittenIds } from '../../../src/scheduler/queries/written-ids.ts'
+import { SearchIndex, WrittenDefinitions } from '../../../src/scheduler/queries/search-index.ts'
 import { completeDefinition } from '../../../streams/definitions/definition-json.ts'
 import { pristineState } from '../../../streams/state/draft.ts'
 import type { Job } from '../../../streams/state/job.ts'
@@ -18,8 +17,8 @@ const none = Buffer.alloc(0)
 
 /** Many jobs of two handlers. A few of them are tagged, paused or completed. */
 async function filled(count: number, searchIndex = new SearchIndex()) {
-  const written = new WrittenIds()
-  const store = written.watch(memoryStore())
+  const written = new WrittenDefinitions()
+  const store = written.hook({ partition: 0 }).opened(memoryStore())
   const ops = []
   for (let index = 0; index < count; index++) {
     const id = `job-${String(index).padStart(6, '0')}${index % 4_000 === 77 ? '-odd' : ''}`
@@ -52,7 +51,7 @@ async function filled(count: number, searchIndex = new SearchIndex()) {
     let calls = 0
     let after: string | undefined
     do {
-      searchIndex.note(written.take())
+      searchIndex.note(written.take(0))
       const listed = await listJobsOf(place, { filter, limit, after })
       expect(listed.jobs.length).toBeLessThanOrEqual(limit)
       ids.push(...listed.jobs.map(({ id }) => id))

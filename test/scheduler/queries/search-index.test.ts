@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { PartitionStore } from '../../../src/ports/store.ts'
+import type { PartitionStore } from '../../../src/ground/ports/store.ts'
 import type { SchedulerCodecs } from '../../../src/scheduler/options/options.ts'
-import { recentMax, SearchIndex } from '../../../src/scheduler/queries/search-index.ts'
-import { WrittenIds } from '../../../src/scheduler/queries/written-ids.ts'
+import { recentMax, SearchIndex, WrittenDefinitions } from '../../../src/scheduler/queries/search-index.ts'
 import { definitionKey, definitionValue } from '../../../streams/state/keys.ts'
 import { memoryStore } from '../../tools/memory-store.ts'
 
@@ -15,12 +14,12 @@ const put = (store: PartitionStore, id: string, handler: string): Promise<void> 
 
 async function filled(count: number) {
   const searchIndex = new SearchIndex()
-  const written = new WrittenIds()
-  const store = written.watch(memoryStore())
+  const written = new WrittenDefinitions()
+  const store = written.hook({ partition: 0 }).opened(memoryStore())
   const id = (index: number): string => `job-${String(index).padStart(5, '0')}`
   for (let index = 0; index < count; index++) await put(store, id(index), index % 1_000 === 999 ? 'rare' : 'common')
   const build = async (looked = 1_000_000): Promise<number> => {
-    searchIndex.note(written.take())
+    searchIndex.note(written.take(0))
     return searchIndex.advance(store, codecs, looked)
   }
   return { searchIndex, store, id, build }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Checkpoint, unusable } from '../../../src/scheduler/state/checkpoint.ts'
-import { idleCheckMs, TombstoneGuard } from '../../../src/scheduler/state/tombstone-guard.ts'
+import { type Checkpoint, foreign, idleCheckMs, TombstoneGuard, unusable } from '../../../src/scheduler/state/checkpoint.ts'
 import { VirtualTime } from '../../tools/manual-clock.ts'
 
 const dayMs = 86_400_000
@@ -75,13 +74,15 @@ describe('a process that slept', () => {
 
 describe('a store that is opened', () => {
   const now = 1_800_000_000_000
-  const log = { clusterId: 'here', prefix: 'duelog.', jobs: { earliest: 0, next: 10 } }
-  const local = { clusterId: 'here', jobsOffset: 10, stateOffset: 0, claimOffset: 0, savedAtMs: now }
-  const why = (more: Partial<Checkpoint>): string | undefined => unusable({ ...local, ...more }, log, now, 10 * dayMs)
+  const system = { clusterId: 'here', prefix: 'duelog.' }
+  const local = { ...system, zoneRules: '', jobsOffset: 10, stateOffset: 0, claimOffset: 0, savedAtMs: now }
+  const why = (more: Partial<Checkpoint>): string | undefined =>
+    foreign({ ...local, ...more }, system) ?? unusable({ ...local, ...more }, 10, now, 10 * dayMs)
   it.each<[string, Partial<Checkpoint>, RegExp]>([
+    ['of another system', { prefix: 'other.' }, /the topics other\.\*, these are duelog\.\*/],
     ['of another cluster', { clusterId: 'there' }, /cluster there, this one is here/],
     ['that has read what the log has not', { jobsOffset: 11 }, /read jobs up to 11, the log ends at 10/],
-    ['of a log in which another owner has gone on', { otherLog: 'theirs' }, /another owner has continued/],
+    ['of a log in which another owner has gone on', { changelog: 'replaced' }, /another owner has continued/],
     ['from before deletions that the log has forgotten', { savedAtMs: now - 8 * dayMs - 1 }, /older than tombstones are kept/],
     ['that was saved by a clock that was ahead', { savedAtMs: now + 3_600_000 }, /clock that was ahead/],
   ])('is rebuilt if it is one %s', (_, more, reason) => {
@@ -89,7 +90,6 @@ describe('a store that is opened', () => {
   })
   it.each<[string, Partial<Checkpoint>]>([
     ['has read all that is there', {}],
-    ['alone has what the log has lost', { jobsOffset: 11, otherLog: 'ours' }],
     ['is as old as it may be', { savedAtMs: now - 8 * dayMs }],
     ['was saved by a clock that was ahead by no more than clocks are apart', { savedAtMs: now + 30_000 }],
   ])('is kept if it %s', (_, more) => {

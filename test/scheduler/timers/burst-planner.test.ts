@@ -1,6 +1,6 @@
 /** Timers that are written into a bucket after its reading has begun: they come once, and without a scan of what was read. */
 import { expect, it } from 'vitest'
-import type { ScanOptions, StoreEntry } from '../../../src/ports/index.ts'
+import type { ScanOptions, StoreEntry } from '../../../src/ground/ports/store.ts'
 import { BurstPlanner } from '../../../src/scheduler/timers/burst-planner.ts'
 import { type Timer, timerKey, timerKind } from '../../../streams/state/keys.ts'
 import { memoryStore } from '../../tools/memory-store.ts'

@@ -225,7 +225,7 @@ it('they are backfilled also while timers are due in each cycle, and later input
   const many = { schedule: { everyMs: 60_000, anchor: 0 }, target: { handler: 'x' }, maxConcurrentRuns: 60, endAt: beginMs }
   driver.define('heavy', { ...many, payload: Buffer.alloc(100_000, 'x') })
   driver.define('busy', {
-    ...{ schedule: { everyMs: 100 }, target: { handler: 'x' }, trackRuns: false },
+    ...{ schedule: { everyMs: 100 }, target: { handler: 'x' }, startDeadlineMs: 100 },
     ...{ catchUp: 'ALL', catchUpMax: 200 },
   })
   await driver.advance(1_000, 100)

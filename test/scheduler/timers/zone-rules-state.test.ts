@@ -1,20 +1,18 @@
 /** The log messages about the time zone rules of a partition's owners, one claim after another. */
 import { pino } from 'pino'
 import { expect, it } from 'vitest'
-import { newMetrics } from '../../../src/metrics/metrics.ts'
-import { ZoneRulesState } from '../../../src/scheduler/timers/zone-rules-state.ts'
+import { newMetrics } from '../../../src/ground/metrics/metrics.ts'
+import { ZoneRulesState } from '../../../src/scheduler/timers/zone-rules.ts'
 
-it('a warning of other rules names the remedy; there is none for an earlier version without recorded rules', () => {
+it('a warning of other rules names the remedy, once', () => {
   const lines: { level: number; msg: string }[] = []
   const logger = pino({ level: 'info' }, { write: (line) => lines.push(JSON.parse(line)) })
   const zones = new ZoneRulesState(0, { zoneRules: '2026c', metrics: newMetrics(), logger })
-  zones.claimed('')
-  expect(lines).toMatchObject([{ level: 30, msg: expect.stringContaining('earlier version') }])
   zones.claimed('2025a')
-  expect(lines[1]).toMatchObject({ level: 40, msg: expect.stringMatching(/2025a.*2026c.*Give all processes the same Node/) })
+  expect(lines[0]).toMatchObject({ level: 40, msg: expect.stringMatching(/2025a.*2026c.*Give all processes the same Node/) })
   zones.claimed('2025a')
   zones.claimed('2026c')
-  expect(lines).toHaveLength(2)
+  expect(lines).toHaveLength(1)
 })
 
 it('a partition that this process no longer reads does not count as one with other rules', async () => {

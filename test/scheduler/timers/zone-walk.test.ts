@@ -6,8 +6,8 @@ import { describe, expect, it } from 'vitest'
 import { FailureIsolation } from '../../../src/scheduler/commit/failure-isolation.ts'
 import type { PartitionContext } from '../../../src/scheduler/partition/partition-context.ts'
 import { ZoneChecks } from '../../../src/scheduler/partition/zone-checks.ts'
-import { ZoneWalk, zoneJobsPerCheck } from '../../../src/scheduler/timers/zone-walk.ts'
-import { intlRules, type ZoneRules } from '../../../streams/schedules/zone-rules.ts'
+import { ZoneWalk, zoneJobsPerCheck } from '../../../src/scheduler/timers/zone-rules.ts'
+import { intlRules, type ZoneRules } from '../../../streams/schedules/zone.ts'
 import { definitionKey, definitionValue } from '../../../streams/state/keys.ts'
 import { timersOf } from '../../../streams/state/timers.ts'
 import { type Disk, metrics, type Process, type Zones } from '../../model/cluster/process.ts'
@@ -35,12 +35,12 @@ function world(standbys = false) {
   }
 }
 
-/** Its runs are untracked, so only the schedule decides. */
+/** Its runs expire soon, so only the schedule decides. */
 const daily = (localHour: number) => ({
   schedule: { cron: `30 ${localHour} * * *`, timezone },
   target: { handler: 'noop' },
   misfireThresholdMs: hour,
-  trackRuns: false,
+  startDeadlineMs: 1_000,
 })
 
 /** The dispatch times of each job, in hours since the driver began. */
@@ -255,8 +255,7 @@ it('the walk continues with reduced batches, within their limits, also without o
   const own = {
     partition: 0,
     shared: { codecs, clock, metrics, logger },
-    zones,
-    store,
+    local: { zones, store },
     failureIsolation,
   } as unknown as PartitionContext
   const looks = new ZoneChecks(own, () => undefined)

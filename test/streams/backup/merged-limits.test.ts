@@ -37,10 +37,9 @@ it('no window has more starts than the limit, as soon as the merged ones count',
   }
 })
 
-it('the clock that gave starts is known only if it is known of all', () => {
-  const starts = (givenAt: number | null): KeyStarts => ({ lastAt: 5, gaps: [], limit: 1, perMs: 1_000, givenAt })
-  expect(mergedStarts([starts(7), starts(9)]).givenAt).toBe(9)
-  expect(mergedStarts([starts(7), starts(null)]).givenAt).toBeNull()
+it('starts count as given when the last of them were', () => {
+  const starts = (givenAt: number): KeyStarts => ({ lastAt: 5, gaps: [], limit: 1, perMs: 1_000, givenAt })
+  expect(mergedStarts([starts(9), starts(7)]).givenAt).toBe(9)
 })
 
 it('the slots of a key are those that runs hold and wait for', () => {
@@ -54,7 +53,6 @@ it('the slots of a key are those that runs hold and wait for', () => {
       concurrencyKey: 'k',
       concurrencyLimit: 2,
       schedule: { everyMs: 500 } as never,
-      trackRuns: true,
       startAt: null,
       endAt: null,
       jitterMs: 0,

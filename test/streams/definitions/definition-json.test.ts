@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { JobDefinition } from '../../../schemas/generated.ts'
+import { withoutDefaults } from '../../../streams/definitions/defaults.ts'
 import { completeDefinition, definitionFromJson, definitionToJson } from '../../../streams/definitions/definition-json.ts'
 import { validateDefinition } from '../../../streams/definitions/validate.ts'
-import { withoutDefaults } from '../../../streams/definitions/without-defaults.ts'
 import { writeJson } from '../../../streams/text/json-text.ts'
 import { anything } from '../jobs/samples.ts'
 

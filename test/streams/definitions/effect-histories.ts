@@ -2,7 +2,7 @@
  * Histories in which a field of a definition may show what it does: what leaves the owner, what it decides and says. Two definitions with
  * the same sights in all histories cannot be told apart by a user.
  */
-import type { Execution, JobDefinition } from '../../../schemas/generated.ts'
+import type { JobDefinition } from '../../../schemas/generated.ts'
 import type { Decision } from '../../../streams/state/job.ts'
 import { reserveStart } from '../../../streams/state/starts.ts'
 import { type HistoryOptions, JobHistory } from '../runs/history.ts'
@@ -118,11 +118,6 @@ function seen({ job, out, endedRuns, notes, refusal }: Decision): unknown {
     endedRuns,
     notes,
     refusal,
-    out: out.map((output) => ('execution' in output ? { ...output, execution: read(output.execution) } : output)),
+    out: out.map((output) => ('execution' in output ? { ...output, execution: output.execution } : output)),
   }
-}
-
-/** What a worker does not read (Supervisor): an untracked run has no lease. A topic target never reaches a worker. */
-function read(execution: Execution): unknown {
-  return execution.tracked ? execution : { ...execution, leaseMs: 0 }
 }

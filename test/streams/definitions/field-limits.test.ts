@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { AvroRecord } from '../../../schemas/avro-schema.ts'
 import * as schemas from '../../../schemas/generated.ts'
-import { limitChecker } from '../../../streams/definitions/field-limits.ts'
+import { limitChecker } from '../../../streams/definitions/validate.ts'
 import { limitCases, sampleRecord, withValue } from '../jobs/schema-samples.ts'
 
 const records = Object.entries(schemas).filter(([name]) => name.endsWith('Schema')) as [string, AvroRecord][]

@@ -46,7 +46,6 @@ export const samples: Record<string, Sample> = {
   headers: given({ headers: { 'x-a': 'b' } }),
   priority: given({ priority: 'HIGH' }),
   pinTo: given({ pinTo: 'gpu' }),
-  trackRuns: given({ trackRuns: false }),
   'retry.maxAttempts': given({ retry: { maxAttempts: 2 } }, { retry: { maxAttempts: 1 } }),
   'retry.backoff.list': backoff({ list: [7_000] }),
   'retry.backoff.fixed.delayMs': backoff({ fixed: { delayMs: 8_000 } }),
@@ -116,6 +115,4 @@ export const variations: Record<string, Json> = {
   'overlap SKIP': { overlap: 'SKIP' },
   'one attempt': { retry: { maxAttempts: 1 } },
   'no payload': { payload: null },
-  'trackRuns false': { trackRuns: false },
-  'trackRuns false and rateLimit': { trackRuns: false, rateLimit: { key: 'r', limit: 1, perMs: day } },
 }

@@ -8,6 +8,7 @@ import type { JobDefinition } from '../../../schemas/generated.ts'
 import { Chance } from '../../../src/testing/simulation/chance.ts'
 import { validateDefinition } from '../../../streams/definitions/validate.ts'
 import { waitersOf } from '../../../streams/state/slots.ts'
+import { usually } from '../../setup/long.ts'
 import { Invariants } from '../invariants.ts'
 import { wildDefinition } from '../jobs/samples.ts'
 import { randomCommand, randomReport } from '../random-acts.ts'
@@ -17,11 +18,12 @@ import { JobHistory } from '../runs/history.ts'
 const begin = 1_800_000_000_000
 /** The decisions of one history, timers included. Its times are at most a few hundred of the shortest intervals apart. */
 const decisionsMax = 2_000
+const definitions = usually(30_000, 1_000_000)
 
 describe('any history of a job', () => {
-  it('of 90,000 valid definitions keeps the invariants', { timeout: 120_000 }, () => {
+  it(`of ${definitions.toLocaleString('en')} valid definitions keeps the invariants`, { timeout: 600_000 }, () => {
     const seen = { definitions: 0, decisions: 0 }
-    for (let seed = 1; seen.definitions < 90_000; seed++) {
+    for (let seed = 1; seen.definitions < definitions; seed++) {
       const chance = new Chance(seed)
       const next = (now: number): JobDefinition => {
         seen.definitions++

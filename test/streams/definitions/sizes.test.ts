@@ -1,6 +1,6 @@
 /** Every size at its maximum at the same time: the records that result fit the log. */
 import { describe, expect, it } from 'vitest'
-import type { ActiveRun, ExecutionEvent, JobDefinition, JobState } from '../../../schemas/generated.ts'
+import type { ActiveRun, ExecutionEvent, JobDefinition, JobDefinitionInput, JobState } from '../../../schemas/generated.ts'
 import { outputRecord } from '../../../src/scheduler/commit/output-records.ts'
 import { completeCommand, completeDefinition } from '../../../streams/definitions/defaults.ts'
 import { validateCommand, validateDefinition } from '../../../streams/definitions/validate.ts'
@@ -27,7 +27,7 @@ const jobId = wide.repeat(85)
 const far = 8_640_000_000_000_000
 
 /** Every field at its maximum size. */
-function largest(target: JobDefinition['target'], more: Partial<JobDefinition> = {}): JobDefinition {
+function largest(target: JobDefinitionInput['target'], more: Partial<JobDefinition> = {}): JobDefinition {
   const definition = completeDefinition({
     schedule: {
       rrule: `FREQ=YEARLY;BYMONTHDAY=${Array.from({ length: 300 }, () => 31).join()}`,
@@ -59,7 +59,7 @@ function largest(target: JobDefinition['target'], more: Partial<JobDefinition> =
 
 const toHandler = (): JobDefinition =>
   largest(
-    { handler: 'h'.repeat(128), pool: 'p'.repeat(64), topic: null, http: null },
+    { handler: 'h'.repeat(128), pool: 'p'.repeat(64) },
     {
       pinTo: null,
       concurrencyKey: wide.repeat(85),
@@ -68,8 +68,6 @@ const toHandler = (): JobDefinition =>
   )
 const toHttp = (): JobDefinition =>
   largest({
-    handler: null,
-    topic: null,
     pool: 'p'.repeat(64),
     http: {
       url: `https://example.com/${'u'.repeat(2_028)}`,

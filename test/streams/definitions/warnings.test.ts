@@ -1,8 +1,7 @@
 /** Warnings about definitions that are valid, and hardly mean what they say. */
 import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'
-import { previewOf } from '../../../streams/definitions/preview.ts'
-import { definitionWarnings } from '../../../streams/definitions/warnings.ts'
+import { definitionWarnings, previewOf } from '../../../streams/definitions/preview.ts'
 import { definitionOf } from '../jobs/samples.ts'
 
 const warnings = (input: Partial<JobDefinitionInput>): string[] => definitionWarnings('a', definitionOf(input), 1)

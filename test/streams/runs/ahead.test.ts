@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import { JobHistory } from './history.ts'
 
-const lanes = (job: JobHistory): [attempt: number, ahead: boolean, at: number][] =>
+const dispatches = (job: JobHistory): [attempt: number, ahead: boolean, at: number][] =>
   job.out.flatMap((output) =>
     output.kind === 'dispatch' ? [[output.execution.attempt, output.ahead, output.execution.dispatchedAt] as const] : [],
   ) as [number, boolean, number][]
@@ -17,7 +17,7 @@ const giveBack = (aheadFrom: number, more: object = {}): JobHistory => {
 }
 
 it('accepts a run that a worker gave back, if nothing later is there', () => {
-  expect(lanes(giveBack(3_000))).toEqual([
+  expect(dispatches(giveBack(3_000))).toEqual([
     [1, true, 0],
     [2, true, 500],
   ])
@@ -25,15 +25,15 @@ it('accepts a run that a worker gave back, if nothing later is there', () => {
 
 it('does not accept it after a later run: it waits for the usual lead, also if only timers are left', () => {
   const job = giveBack(9_000)
-  expect(lanes(job)).toEqual([[1, true, 0]])
+  expect(dispatches(job)).toEqual([[1, true, 0]])
   expect(job.state.active).toMatchObject([{ status: 'RETRY_WAIT', parked: true, dueAt: 3_000, attempt: 2 }])
-  expect(lanes(job.until(2_899))).toHaveLength(1)
-  expect(lanes(job.until(2_900)).at(-1)).toEqual([2, false, 2_900])
+  expect(dispatches(job.until(2_899))).toHaveLength(1)
+  expect(dispatches(job.until(2_900)).at(-1)).toEqual([2, false, 2_900])
   expect(job.report('SUCCEEDED').state).toMatchObject({ succeeded: 1, lastRun: { attempts: 2 } })
 })
 
 it('is not for pinned runs, which have their own topic', () => {
-  expect(lanes(giveBack(9_000, { pinTo: 'here' }))).toEqual([
+  expect(dispatches(giveBack(9_000, { pinTo: 'here' }))).toEqual([
     [1, false, 0],
     [2, false, 500],
   ])
@@ -41,10 +41,10 @@ it('is not for pinned runs, which have their own topic', () => {
 
 it('accepts no occurrence of a burst after a later one: its timer waits', () => {
   const job = new JobHistory({ leadMs: 100, aheadFrom: 9_000 }).define({ schedule: { at: 3_000 } }).fireAhead()
-  expect(lanes(job)).toEqual([])
+  expect(dispatches(job)).toEqual([])
   expect(job.last.deferUntil).toBe(2_900)
   expect(job.job.state).toBeUndefined()
-  expect(lanes(job.until(3_000))).toEqual([[1, false, 2_900]])
+  expect(dispatches(job.until(3_000))).toEqual([[1, false, 2_900]])
   const pinned = new JobHistory({ leadMs: 100, aheadFrom: 9_000 }).define({ schedule: { at: 3_000 }, pinTo: 'here' })
-  expect(lanes(pinned.fireAhead())).toEqual([[1, false, 0]])
+  expect(dispatches(pinned.fireAhead())).toEqual([[1, false, 0]])
 })

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type BackoffInput, jobDefinitionSchema, type Retry } from '../../../schemas/generated.ts'
 import { completeDefinition } from '../../../streams/definitions/definition-json.ts'
-import { hashFraction } from '../../../streams/hashing/hashes.ts'
-import { retryDelayMaxMs, retryDelayMs, tierFor } from '../../../streams/runs/backoff.ts'
+import { retryDelayMaxMs, retryDelayMs, tierFor } from '../../../streams/runs/retries.ts'
+import { hashFraction } from '../../../streams/text/hashes.ts'
 
 function retryOf(backoff: BackoffInput | undefined, jitter = 0): Retry {
   return completeDefinition({ schedule: { at: 0 }, target: { handler: 'a' }, retry: { backoff, jitter } }).retry

@@ -1,6 +1,6 @@
 /** Decisions of a clock ahead of time have no lasting effect on a job after the clock is correct again. */
 import { describe, expect, it } from 'vitest'
-import { reserveStart, type Starts, StartTimes } from '../../../streams/state/starts.ts'
+import { reserveStart, type Starts } from '../../../streams/state/starts.ts'
 import { JobHistory } from './history.ts'
 
 const hourMs = 3_600_000
@@ -106,12 +106,6 @@ describe('starts under a rateLimit', () => {
     let starts: Starts | undefined
     for (let count = 0; count < 100; count++) starts = reserveStart(starts, slow, 1_000, 1_000).starts
     expect(reserveStart(starts, slow, 2_000, 2_000).at).toBe(1_000 + 100 * hourMs)
-    expect(reserveStart({ ...(starts as Starts), givenAt: null }, slow, 2_000, 2_000).at).toBe(1_000 + 100 * hourMs)
-  })
-  it('of an earlier version without an assignment time do not block if no start deadline allows them', () => {
-    const old = { times: StartTimes.of([10_000, 48 * hourMs]), limit: 3, perMs: 1_000, givenAt: null }
-    expect(reserveStart(old, rate, 20_000, 20_000).at).toBe(48 * hourMs)
-    expect(reserveStart({ ...old, times: StartTimes.of([31 * 24 * hourMs]) }, rate, 20_000, 20_000).at).toBe(20_000)
   })
   it('of owners whose clocks differ by less than a minute are accepted', () => {
     expect(reserveStart(given(undefined, 59_000), rate, 0, 0).at).toBe(59_000)

@@ -43,7 +43,7 @@ describe('a run whose target is a topic', () => {
     expect(waiting.out).toEqual([])
     const [run] = waiting.job.state?.active ?? []
     expect(run).toMatchObject({ status: 'RETRY_WAIT', parked: true, errors: [{ type: 'TopicUnavailable', message: 'gone' }] })
-    const timer = { dueAt: run?.tellAt ?? 0, kind: timerKind.retryResidue, jobId: 'a', runNo: 1 }
+    const timer = { dueAt: run?.tellAt ?? 0, kind: timerKind.retry, jobId: 'a', runNo: 1 }
     const early = step(waiting.job, { kind: 'timer', timer }, context(timer.dueAt - 1))
     expect(early.deferUntil).toBe(timer.dueAt)
     const { out, job } = step(waiting.job, { kind: 'timer', timer }, context(timer.dueAt))
@@ -54,7 +54,7 @@ describe('a run whose target is a topic', () => {
     let decision = due(jobOf(), at, 'gone')
     let checkAt = decision.job.state?.active[0]?.tellAt ?? 0
     for (let checks = 0; checks < 3 && decision.job.state?.active.length === 1; checks++) {
-      const timer = { dueAt: checkAt, kind: timerKind.retryResidue, jobId: 'a', runNo: 1 }
+      const timer = { dueAt: checkAt, kind: timerKind.retry, jobId: 'a', runNo: 1 }
       decision = step(decision.job, { kind: 'timer', timer }, context(checkAt, 'gone'))
       checkAt = decision.extraTimers[0]?.dueAt ?? checkAt
     }
@@ -67,7 +67,7 @@ describe('a run whose target is a topic', () => {
   })
   it('expires too if its topic comes back after the start deadline, and shows the earlier reason', () => {
     const waiting = due(jobOf(), at, 'gone')
-    const timer = { dueAt: waiting.job.state?.active[0]?.tellAt ?? 0, kind: timerKind.retryResidue, jobId: 'a', runNo: 1 }
+    const timer = { dueAt: waiting.job.state?.active[0]?.tellAt ?? 0, kind: timerKind.retry, jobId: 'a', runNo: 1 }
     const { job, out } = step(waiting.job, { kind: 'timer', timer }, context(at + 60_000))
     expect(out).toEqual([])
     expect(job.state?.lastRun).toMatchObject({ status: 'EXPIRED', errors: [{ at, message: 'gone' }] })
@@ -79,7 +79,7 @@ describe('a run whose target is a topic', () => {
       const now = at + (index + 1) * 1_000_000
       job = step(
         job,
-        { kind: 'timer', timer: { dueAt: now, kind: timerKind.retryResidue, jobId: 'a', runNo: 1 } },
+        { kind: 'timer', timer: { dueAt: now, kind: timerKind.retry, jobId: 'a', runNo: 1 } },
         context(now, reason),
       ).job
       if (now >= at + 3_600_000) break
@@ -98,7 +98,7 @@ describe('a run whose target is a topic', () => {
     const [kept] = replaced.snapshotPuts
     expect(kept?.topicTarget?.name).toBe('orders')
     const job = { ...replaced.job, snapshots: new Map([[1, kept as NonNullable<typeof kept>]]) }
-    const timer = { dueAt: job.state?.active[0]?.tellAt ?? 0, kind: timerKind.retryResidue, jobId: 'a', runNo: 1 }
+    const timer = { dueAt: job.state?.active[0]?.tellAt ?? 0, kind: timerKind.retry, jobId: 'a', runNo: 1 }
     const { out } = step(job, { kind: 'timer', timer }, context(timer.dueAt))
     expect(out).toMatchObject([{ kind: 'record', record: { topic: 'orders', value: Buffer.from('old') } }])
   })

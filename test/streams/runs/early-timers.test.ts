@@ -48,7 +48,7 @@ it('no timer that its job still needs is lost because it is judged before its ti
       }
     }
   }
-  const { fire, retryResidue, startDeadline, lease, attemptTimeout, recheck, start } = timerKind
-  for (const kind of [fire, retryResidue, startDeadline, lease, attemptTimeout, recheck, start, timerKind.delete])
+  const { fire, retry, startDeadline, lease, attemptTimeout, recheck, start } = timerKind
+  for (const kind of [fire, retry, startDeadline, lease, attemptTimeout, recheck, start, timerKind.delete])
     expect([...met], `kind ${kind}`).toContain(kind)
 })

@@ -50,7 +50,7 @@ describe('the record of an ended run', () => {
     const left = started().report('SUCCEEDED', { result: Buffer.alloc(4_097, '1') })
     expect(recordsOf(left)).toMatchObject([{ resultBytes: 4_097, result: null }])
   })
-  it('is written for each run that ends with its deleted job, and for an untracked run at its dispatch', () => {
+  it('is written for each run that ends with its deleted job', () => {
     const job = new JobHistory().define({ schedule: { everyMs: 1_000 }, overlap: 'ALLOW', maxConcurrentRuns: 3 }).until(2_000)
     expect(job.state.active).toHaveLength(2)
     job.remove()
@@ -58,8 +58,6 @@ describe('the record of an ended run', () => {
       [1, 'CANCELLED', 'deleted'],
       [2, 'CANCELLED', 'deleted'],
     ])
-    const untracked = new JobHistory().define({ trackRuns: false }).until(1_000)
-    expect(recordsOf(untracked)).toMatchObject([{ runNo: 1, outcome: 'DISPATCHED', startedAt: null }])
   })
   it('says that texts of the run may hold secrets if its definition has headers, and shows none of them', () => {
     const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'

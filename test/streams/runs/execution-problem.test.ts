@@ -1,7 +1,7 @@
 /** Which records of the executions topics a worker accepts. Every client with write access can write to these topics. */
 import { describe, expect, it } from 'vitest'
 import type { Execution } from '../../../schemas/generated.ts'
-import { executionProblem, sizeProblem } from '../../../streams/runs/execution-problem.ts'
+import { executionProblem, sizeProblem } from '../../../streams/runs/dispatch.ts'
 import { JobHistory } from './history.ts'
 
 const [written] = new JobHistory().define({ target: { handler: 'mail', pool: 'slow' } }).until(1_000).dispatched

@@ -342,7 +342,7 @@ export class JobHistory {
       if (decision.job.state !== before.state) known.delete(idOf(popped))
     }
     for (const timer of [...wanted.filter((timer) => !known.has(idOf(timer))), ...decision.extraTimers]) {
-      const early = [timerKind.fire, timerKind.retryResidue, timerKind.start].some((kind) => kind === timer.kind)
+      const early = [timerKind.fire, timerKind.retry, timerKind.start].some((kind) => kind === timer.kind)
       this.#timers.set(idOf(timer), { timer, wakeAt: timer.dueAt - (early ? (this.#options.leadMs ?? 0) : 0) })
     }
   }

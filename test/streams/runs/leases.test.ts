@@ -232,13 +232,6 @@ describe('the start deadline', () => {
       { status: 'RUNNING' },
     ])
   })
-  it('is checked with its grace if an earlier version wrote its timer without one', () => {
-    const job = dispatched()
-    job.now = 6_000
-    job.step({ kind: 'timer', timer: { dueAt: 6_000, kind: timerKind.startDeadline, jobId: 'job', runNo: 1 } })
-    expect(job.last.extraTimers).toMatchObject([{ dueAt: 11_000, kind: timerKind.startDeadline }])
-    expect(job.state.active).toMatchObject([{ status: 'DISPATCHED' }])
-  })
   it('is checked again if the clock went back after its timer was taken', () => {
     const job = dispatched().step({
       kind: 'timer',
@@ -264,9 +257,9 @@ describe('a timer that no longer follows from the state', () => {
     ['the time limit of an earlier attempt', started(patient), timerKind.attemptTimeout],
     ['the start deadline of what runs', late(started(limits)), timerKind.startDeadline],
     ['the start deadline of an earlier attempt', dispatched(patient), timerKind.startDeadline],
-    ['a backoff of what runs', late(started(patient)), timerKind.retryResidue],
-    ['a backoff that is still in its delay topic', waiting(1_000), timerKind.retryResidue],
-    ['an earlier backoff', waiting(900), timerKind.retryResidue],
+    ['a backoff of what runs', late(started(patient)), timerKind.retry],
+    ['a backoff that is still in its delay topic', waiting(1_000), timerKind.retry],
+    ['an earlier backoff', waiting(900), timerKind.retry],
     ['a deletion of what is not COMPLETED', late(started(patient)), timerKind.delete],
     ['the retention of a job that was COMPLETED before', late(started().report('SUCCEEDED')), timerKind.delete],
     ['an occurrence that has become a run', late(started(patient)), timerKind.fire],
@@ -280,7 +273,7 @@ describe('a timer that no longer follows from the state', () => {
     const job = waiting(1_000).until(2_000).report('RETRY_DUE').report('STARTED')
     const { state } = job
     job.now = 62_000
-    job.step(timer(timerKind.retryResidue, 62_000))
+    job.step(timer(timerKind.retry, 62_000))
     expect(job.last).toMatchObject({ out: [], notes: [], extraTimers: [], deferUntil: undefined })
     expect(job.state).toBe(state)
   })

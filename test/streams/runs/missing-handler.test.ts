@@ -28,10 +28,6 @@ describe('a run is sent', () => {
     expect(sentTo(history)).toEqual([to])
     expect(history.state.active).toMatchObject([{ status: 'DISPATCHED', routedTo: to, attempt: 1 }])
   })
-  it('to the topics if it is untracked, because nobody would send it again', () => {
-    const history = job({ a: ['x'], b: ['noop'] }, { trackRuns: false, retry: undefined }).until(1_000)
-    expect(sentTo(history)).toEqual([null])
-  })
   it('where pinTo says', () => {
     expect(sentTo(job({ a: ['x'], b: ['noop'] }, { pinTo: 'a' }).until(1_000))).toEqual(['a'])
   })
@@ -169,7 +165,7 @@ describe('without a worker that has the handler', () => {
   it('a new owner, a timer that is there twice, and a clock that is set back leave it one check a minute', () => {
     const history = waiting({ startDeadlineMs: 10 * hour }).until(hour)
     for (const at of [hour + 10_000, hour + 25_000, hour + 40_000])
-      history.until(at).step({ kind: 'timer', timer: { dueAt: at, kind: timerKind.retryResidue, jobId: 'job', runNo: 1 } })
+      history.until(at).step({ kind: 'timer', timer: { dueAt: at, kind: timerKind.retry, jobId: 'job', runNo: 1 } })
     expect(new Set(checksUntil(history, 2 * hour).slice(1))).toEqual(new Set([60_000]))
     // Its first check is in the past, and the next one follows.
     expect(new Set(checksUntil(history.restore(), 3 * hour).slice(2))).toEqual(new Set([60_000]))

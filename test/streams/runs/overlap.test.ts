@@ -209,7 +209,7 @@ describe('an occurrence that is dispatched ahead of its time', () => {
     expect(job.dispatched).toMatchObject([{ dispatchedAt: 900, dueAt: 1_000, scheduledFor: 1_000 }])
     expect(job.out).toMatchObject([{ kind: 'dispatch', ahead: false }])
   })
-  it('goes to the ahead lane when it is taken earlier than the lead', () => {
+  it('goes to the ahead topic when it is taken earlier than the lead', () => {
     const job = everySecond({}, leadMs).until(899).fireAhead()
     expect(job.out).toMatchObject([{ kind: 'dispatch', ahead: true }])
     expect(job.next).toBe(2_000)

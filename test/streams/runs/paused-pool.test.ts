@@ -20,7 +20,6 @@ const limits: [string, Partial<JobDefinitionInput>][] = [
   ['with a slot', { concurrencyKey: 'k', concurrencyLimit: 1 }],
   ['with a rate', { rateLimit: { key: 'r', limit: 1, perMs: 1_000 } }],
   ['pinned', { pinTo: 'w' }],
-  ['untracked', { trackRuns: false, retry: undefined }],
 ]
 
 describe('while its pool is paused, a run', () => {

@@ -133,15 +133,6 @@ describe('a start that was reserved', () => {
   })
 })
 
-describe('a run that is not tracked, under a rateLimit', () => {
-  it('waits for its start, and is finished when it is dispatched', () => {
-    const job = limited({ trackRuns: false, maxRuns: 3 }).until(5_000)
-    expect(job.state.active).toMatchObject([{ runNo: 3, status: 'WAITING', waitsFor: 'RATE' }])
-    expect(due(job.until(11_000))).toEqual([1_000, 2_000, 11_000])
-    expect(job.state).toMatchObject({ active: [], lastRun: { runNo: 3, status: 'DISPATCHED' } })
-  })
-})
-
 describe('a record to a topic under a rateLimit', () => {
   const topic = { schedule: { everyMs: 1_000 }, target: { topic: { name: 'orders' } } }
   it('is written at its start, never before', () => {

@@ -35,7 +35,7 @@ describe('a redrive', () => {
     const [before] = job.dispatched
     job.define({ target: { handler: 'other', pool: 'else' }, contentType: 'text/html', payload: Buffer.from('new') })
     const after = job.command('REDRIVE', { runNo: 1 }).dispatched.at(-1)
-    const made = ({ handler, httpTarget, payload, contentType, headers, pool, priority, pinTo, tracked }: Execution) => ({
+    const made = ({ handler, httpTarget, payload, contentType, headers, pool, priority, pinTo }: Execution) => ({
       handler,
       httpTarget,
       payload,
@@ -44,7 +44,6 @@ describe('a redrive', () => {
       pool,
       priority,
       pinTo,
-      tracked,
     })
     expect(after && made(after)).toEqual(before && made(before))
     expect(after?.handler).toBe(more.target?.handler ?? 'http')

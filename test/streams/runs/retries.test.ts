@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { ExecutionEvent, JobDefinitionInput } from '../../../schemas/generated.ts'
 import type { Output } from '../../../streams/state/job.ts'
 import { timerKind } from '../../../streams/state/keys.ts'
-import { retryBackstopMs, timersOf } from '../../../streams/state/timers.ts'
+import { retryGuardMs, timersOf } from '../../../streams/state/timers.ts'
 import { JobHistory } from './history.ts'
 
 const day = 86_400_000
@@ -152,23 +152,23 @@ describe('a report of a run whose definition is gone', () => {
 
 describe('a backoff', () => {
   it.each([
-    [0, ['dispatch'], 1_000],
-    [1, [], 1_001],
-    [999, [], 1_999],
-    [1_000, ['retry.1s'], 2_000],
-    [4_999, ['retry.1s'], 5_999],
-    [5_000, ['retry.5s'], 6_000],
-    [120_000, ['retry.2m'], 121_000],
-    [3_600_000, ['retry.1h'], 3_601_000],
-    [day, ['retry.1h'], day + 1_000],
-  ])('of %i ms waits in the largest tier that is not longer', (delayMs, out, dueAt) => {
+    [0, ['dispatch'], 1_000, false],
+    [1, [], 1_001, true],
+    [999, [], 1_999, true],
+    [1_000, ['retry.1s'], 2_000, false],
+    [4_999, ['retry.1s'], 5_999, true],
+    [5_000, ['retry.5s'], 6_000, false],
+    [120_000, ['retry.2m'], 121_000, false],
+    [3_600_000, ['retry.1h'], 3_601_000, false],
+    [day, ['retry.1h'], day + 1_000, true],
+  ])('of %i ms waits in the largest tier that is not longer', (delayMs, out, dueAt, parked) => {
     const job = dispatched({ retry: { backoff: { fixed: { delayMs } } } }).fail()
     expect(lastOut(job)).toEqual(out)
     expect(job.sent.at(-1)?.dueAt ?? dueAt).toBe(out.length === 0 ? 1_000 : dueAt)
-    expect(job.state.active[0]).toMatchObject({ dueAt, parked: out.length === 0 })
-    // An attempt that waits in a delay topic comes back, unless it is lost there.
-    const kind = delayMs === 0 ? timerKind.startDeadline : timerKind.retryResidue
-    const later = out.length > 0 && delayMs > 0 ? retryBackstopMs : 0
+    expect(job.state.active[0]).toMatchObject({ dueAt, parked })
+    // The time index ends what no tier ends, and guards what one does.
+    const kind = delayMs === 0 ? timerKind.startDeadline : timerKind.retry
+    const later = !parked && delayMs > 0 ? retryGuardMs : 0
     expect(timersOf(job.job)).toMatchObject([{ kind, ...(delayMs > 0 && { dueAt: dueAt + later }) }])
   })
   it('shorter than every tier is parked and ends by itself', () => {
@@ -176,13 +176,14 @@ describe('a backoff', () => {
     expect(job.until(1_699).dispatched).toHaveLength(1)
     expect(job.until(1_700).dispatched.at(-1)).toMatchObject({ attempt: 2, dispatchedAt: 1_700 })
   })
-  it('longer than its tier parks what is left when the tier is over', () => {
+  it('longer than its tier ends by itself, and the end of the tier changes nothing', () => {
     const job = dispatched({ retry: { backoff: { fixed: { delayMs: 3_000 } } } })
       .fail()
       .until(2_000)
-      .report('RETRY_DUE')
+    const { state } = job
+    job.report('RETRY_DUE')
     expect(job.last.out).toEqual([])
-    expect(job.state.active[0]).toMatchObject({ status: 'RETRY_WAIT', parked: true, dueAt: 4_000 })
+    expect(job.state).toBe(state)
     expect(job.until(4_000).dispatched.at(-1)).toMatchObject({ attempt: 2, dispatchedAt: 4_000, dueAt: 4_000 })
     expect(job.state.active[0]).toMatchObject({ status: 'DISPATCHED', parked: false })
   })
@@ -192,14 +193,6 @@ describe('a backoff', () => {
       .until(1_950)
       .report('RETRY_DUE')
     expect(job.dispatched.at(-1)).toMatchObject({ attempt: 2, dispatchedAt: 1_950 })
-  })
-  it('that is reported twice changes nothing', () => {
-    const job = dispatched({ retry: { backoff: { fixed: { delayMs: 3_000 } } } })
-      .fail()
-      .until(2_000)
-      .report('RETRY_DUE')
-    const { state } = job
-    expect(job.report('RETRY_DUE').state).toBe(state)
   })
 })
 

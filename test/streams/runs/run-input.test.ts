@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { FinishedRun } from '../../../schemas/generated.ts'
-import { runInputOf } from '../../../streams/runs/run-input.ts'
+import { runInputOf } from '../../../streams/runs/dispatch.ts'
 import { JobHistory } from './history.ts'
 
 /** Fires each second from 1000 on, with the payload "of definition". */
@@ -38,13 +38,9 @@ describe('the input of a run', () => {
     expect(payloadOf(history, 2)).toBeUndefined()
   })
 
-  it('of a triggered run without a payload is that of the definition, which an earlier version did not record', () => {
+  it('of a triggered run without a payload is that of the definition', () => {
     const history = fired().report('SUCCEEDED').command('TRIGGER').report('SUCCEEDED')
     expect(payloadOf(history, 2)).toBe('of definition')
-    const [end] = endsOf(history)
-    if (end === undefined) throw new Error('The run has not ended.')
-    expect(payloadOf(history, 2, [{ ...end, hasOwnInput: null }])).toBeUndefined()
-    expect(payloadOf(history, 2, [{ ...end, hasOwnInput: null, trigger: 'SCHEDULE' }])).toBe('of definition')
   })
 
   it('of a dead run is kept, and its redrive has the same', () => {

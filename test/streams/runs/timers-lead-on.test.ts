@@ -6,9 +6,9 @@
 import { describe, expect, it } from 'vitest'
 import type { JobDefinition } from '../../../schemas/generated.ts'
 import { Chance } from '../../../src/testing/simulation/chance.ts'
-import { retryDelayMaxMs } from '../../../streams/runs/backoff.ts'
+import { retryDelayMaxMs } from '../../../streams/runs/retries.ts'
 import { waitersOf } from '../../../streams/state/slots.ts'
-import { attemptTimeoutGraceMs, retryBackstopMs, timersOf, waitsForHandler, waitsForPool } from '../../../streams/state/timers.ts'
+import { attemptTimeoutGraceMs, retryGuardMs, timersOf, waitsForHandler, waitsForPool } from '../../../streams/state/timers.ts'
 import { randomCommand, randomReport } from '../random-acts.ts'
 import { randomDefinition } from '../random-definition.ts'
 import { JobHistory } from './history.ts'
@@ -51,14 +51,14 @@ describe('from any state with every record lost', () => {
   it('an attempt that its delay topic lost is dispatched a minute after its backoff', () => {
     const job = new JobHistory().define({ retry: { backoff: { list: [1_000] } } }).until(1_000)
     const { dueAt } = job.fail().state.active[0] ?? { dueAt: 0 }
-    job.until(dueAt + retryBackstopMs - 1)
+    job.until(dueAt + retryGuardMs - 1)
     expect(job.dispatched).toHaveLength(1)
-    job.until(dueAt + retryBackstopMs)
+    job.until(dueAt + retryGuardMs)
     expect(job.dispatched.map(({ attempt }) => attempt)).toEqual([1, 2])
     // The retry forwarder may only have been slow.
     job.report('RETRY_DUE')
     expect(job.notes).toEqual(['stale'])
-    expect(job.until(dueAt + 2 * retryBackstopMs).dispatched).toHaveLength(2)
+    expect(job.until(dueAt + 2 * retryGuardMs).dispatched).toHaveLength(2)
   })
 })
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'
 import { mayMove } from '../../../streams/runs/zone-change.ts'
-import { intlRules, type ZoneRules } from '../../../streams/schedules/zone-rules.ts'
+import { intlRules, type ZoneRules } from '../../../streams/schedules/zone.ts'
 import { putRules, rulesAs, rulesWithChange } from '../../tools/zone-rules.ts'
 import { JobHistory } from './history.ts'
 
@@ -189,18 +189,6 @@ describe('times that a change of the clock omits or repeats', () => {
     const back = rulesWithChange(timezone, -7 * hour, at('2026-12-03T10:00Z'), -8 * hour)
     const job = history('30 2 * * *', summer, '2026-12-03T09:45Z', back).lookAtZone().until(at('2026-12-04T12:00Z'))
     expect(isos(job.fired)).toEqual(['2026-12-02T09:30', '2026-12-03T09:30', '2026-12-04T10:30'])
-  })
-})
-
-describe('a state of an earlier version, which has only instants', () => {
-  it.each<[string, ZoneRules, ZoneRules, string[]]>([
-    ['later', summer, winter, ['2026-12-02T09:30', '2026-12-03T10:30', '2026-12-04T10:30']],
-    ['earlier', winter, summer, ['2026-12-02T10:30', '2026-12-03T09:30', '2026-12-04T09:30']],
-  ])('has its next time at the nearest one, %s', (_, before, after, fired) => {
-    const job = history('30 2 * * *', before, '2026-12-02T12:00Z', after)
-    job.job = { ...job.job, state: { ...job.state, decidedFor: null } }
-    job.lookAtZone().lookAtZone().until(at('2026-12-04T12:00Z'))
-    expect(isos(job.fired)).toEqual(fired)
   })
 })
 

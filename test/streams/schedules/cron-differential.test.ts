@@ -8,12 +8,13 @@ import { describe, expect, it } from 'vitest'
 import { cronRecurrence } from '../../../streams/schedules/cron.ts'
 import { nextFire } from '../../../streams/schedules/next-fire.ts'
 import { eraAt, zoneOf } from '../../../streams/schedules/zone.ts'
+import { usually } from '../../setup/long.ts'
 import { allZones, cronText, type Dice, seeded } from './differential-sample.ts'
 import { iso, source } from './samples.ts'
 
 /** Ends a test that hangs on a busy machine. No assertion depends on it. */
 const limitMs = 300_000
-const expressionsOfZone = 30
+const expressionsOfZone = usually(8, 30)
 const questionsOfExpression = 8
 const hour = 3_600_000
 const day = 24 * hour
@@ -55,10 +56,13 @@ function nearChange(timezone: string, at: number): boolean {
   return era.until - at < 2 * day || at - era.from < 2 * day
 }
 
-/** Differences that the generated questions seldom reach. */
+/** Differences that few generated questions reach. */
 const pinned = [
   { cron: '20 0 * * *', timezone: 'America/Havana', from: Date.UTC(2024, 10, 2, 10, 15, 50) },
   { cron: '*/22 2 * * *', timezone: 'Antarctica/Troll', from: Date.UTC(2024, 2, 30, 4, 19, 13) },
+  { cron: '23-45 3,13 * * *', timezone: 'Australia/Lord_Howe', from: Date.UTC(2024, 3, 6, 11, 3, 45) },
+  { cron: '44 21 * * *', timezone: 'America/Nuuk', from: Date.UTC(2024, 2, 30, 1, 22, 43) },
+  { cron: '* 3,20 * * *', timezone: 'Pacific/Chatham', from: Date.UTC(2026, 8, 26, 9, 39, 50) },
 ]
 
 function askPinned({ cron, timezone, from }: (typeof pinned)[number]): Answers {
@@ -108,6 +112,6 @@ describe('cron, asked in every zone', () => {
     expect(unexplained).toEqual([])
     // A line of the table that explains no difference must be removed.
     expect([...explained].sort()).toEqual(Object.keys(classes).sort())
-    expect(asked).toBeGreaterThanOrEqual(100_000)
+    expect(asked).toBeGreaterThanOrEqual(usually(25_000, 100_000))
   })
 })

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { definitionFromJson } from '../../../streams/definitions/definition-json.ts'
-import { dstNote } from '../../../streams/schedules/dst-note.ts'
-import { dueAtOf } from '../../../streams/schedules/jitter.ts'
-import { countFires, firstFire, latestFire, nextFire } from '../../../streams/schedules/next-fire.ts'
+import { countFires, dueAtOf, firstFire, latestFire, nextFire } from '../../../streams/schedules/next-fire.ts'
 import { RRuleDays } from '../../../streams/schedules/rrule-days.ts'
 import { parseRRule } from '../../../streams/schedules/rrule-text.ts'
 import { horizonAt } from '../../../streams/schedules/wall-times.ts'
+import { dstNote } from '../../../streams/schedules/zone-moves.ts'
 import { allZones, cronText, type Dice, rruleText, seeded } from './differential-sample.ts'
 
 /** Ends a test that hangs on a busy machine. No assertion depends on it. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { dueAtOf, type JitteredSource, latestDue } from '../../../streams/schedules/jitter.ts'
+import { dueAtOf, type JitteredSource, latestDue } from '../../../streams/schedules/next-fire.ts'
 import { iterated, ms, repeated, source } from './samples.ts'
 
 const hourly = (jitterMs: number): JitteredSource => ({ ...source({ cron: '0 * * * *' }), jitterMs })

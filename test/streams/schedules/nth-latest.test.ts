@@ -1,8 +1,7 @@
 /** The n-th last occurrence equals the result of a walk from the first occurrence, for any schedule. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { countFires, occurrences, type ScheduleSource } from '../../../streams/schedules/next-fire.ts'
-import { nthLatestFire } from '../../../streams/schedules/nth-latest.ts'
+import { countFires, nthLatestFire, occurrences, type ScheduleSource } from '../../../streams/schedules/next-fire.ts'
 import { iso, ms, repeated, source } from './samples.ts'
 
 const walked = (definition: ScheduleSource, appendedAt: number, after: number, notAfter: number): number[] => [

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { validateDefinition } from '../../../streams/definitions/validate.ts'
-import { freshCalendarOf, nextInCalendar } from '../../../streams/schedules/calendar.ts'
-import { CountedEnd } from '../../../streams/schedules/counted-end.ts'
+import { CountedEnd, freshCalendarOf, nextInCalendar } from '../../../streams/schedules/calendar.ts'
 import { cronProblem } from '../../../streams/schedules/cron.ts'
 import { countFires, latestFire, nextFire } from '../../../streams/schedules/next-fire.ts'
 import { RRuleDays } from '../../../streams/schedules/rrule-days.ts'

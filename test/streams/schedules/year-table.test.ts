@@ -5,10 +5,9 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { rruleOf } from '../../../streams/schedules/rrule.ts'
-import { RRuleDays } from '../../../streams/schedules/rrule-days.ts'
+import { RRuleDays, YearTable } from '../../../streams/schedules/rrule-days.ts'
 import { stepsTaken } from '../../../streams/schedules/steps.ts'
 import { dayMs } from '../../../streams/schedules/wall-times.ts'
-import { YearTable } from '../../../streams/schedules/year-table.ts'
 
 const dayOf = (year: number, month = 0, day = 1): number => Date.UTC(year, month, day) / dayMs
 const partsOf = (day: number) => {

@@ -8,7 +8,6 @@ import { iso, ms, repeated, source } from './samples.ts'
 const hour = 3_600_000
 const minute = 60_000
 const timezone = 'America/Vancouver'
-const fresh = { latestFiredFor: null, skipped: 0 }
 
 describe('unchanged rules', () => {
   it('move nothing, whatever the last decision', () => {
@@ -18,10 +17,8 @@ describe('unchanged rules', () => {
         for (let step = 0; at !== null && step < 4; step++) {
           const next = nextFire(definition, appendedAt, at)
           const decidedFor = decidedTime(definition, at)
-          const place = { ...fresh, anchorAt: appendedAt, nextFireAt: next, decidedFor, latestFiredFor: at }
+          const place = { anchorAt: appendedAt, nextFireAt: next, decidedFor }
           expect(nextByRules(definition, place, 10)).toEqual({ nextFireAt: next, passed: 0 })
-          // As an earlier version left it.
-          expect(nextByRules(definition, { ...place, decidedFor: null }, 10)).toEqual({ nextFireAt: next, passed: 0 })
           at = next
         }
       }),
@@ -76,11 +73,7 @@ describe('changed rules', () => {
         const nextFireAt = nextFire(definition, appendedAt, at)
         const decidedFor = decidedTime(definition, at)
         putRules(fresher)
-        const found = nextByRules(
-          definition,
-          { anchorAt: appendedAt, nextFireAt, decidedFor, latestFiredFor: at, skipped: 0 },
-          100,
-        )
+        const found = nextByRules(definition, { anchorAt: appendedAt, nextFireAt, decidedFor }, 100)
 
         const [was, is] = [offsetsOf(old)(at), offsetsOf(fresher)(at)]
         const before = at + was

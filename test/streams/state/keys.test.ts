@@ -58,7 +58,7 @@ describe('the bytes of a key', () => {
     ],
     [
       'a timer of a run',
-      timerKey({ dueAt: 2 ** 32, kind: timerKind.retryResidue, jobId: 'é', runNo: 7 }),
+      timerKey({ dueAt: 2 ** 32, kind: timerKind.retry, jobId: 'é', runNo: 7 }),
       '54 0000000100000000 05 c3a9 00 0000000000000007',
     ],
     ['a bound of timers', timerBound(1_750_000_000_123), '54 000001977420dc7b'],
@@ -79,7 +79,7 @@ describe('the bytes of a key', () => {
       lease: 2,
       attemptTimeout: 3,
       startDeadline: 4,
-      retryResidue: 5,
+      retry: 5,
       delete: 6,
       start: 7,
       recheck: 8,

@@ -1,9 +1,7 @@
 /** The identity of a run for handlers and receivers: the same for each attempt, different for each run of each life of a job. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { jobStateSchema } from '../../../schemas/generated.ts'
-import { avroType } from '../../../src/kafka/avro/avro-type.ts'
-import { executionIdOf, lifeOf } from '../../../streams/state/run-identity.ts'
+import { executionIdOf, lifeOf } from '../../../streams/state/job.ts'
 import { JobHistory } from '../runs/history.ts'
 
 const everySecond = { schedule: { everyMs: 1_000 } }
@@ -26,35 +24,10 @@ describe('the identity of a run', () => {
   it('is another if jobs was recreated, so that offsets repeat', () => {
     expect(lifeOf({ offset: 3, appendedAt: 1 })).not.toBe(lifeOf({ offset: 3, appendedAt: 2 }))
   })
-  it('is unchanged for a job with a state of an earlier version', () => {
-    const job = new JobHistory().define(everySecond).until(1_000)
-    // As the codec reads a record without this field.
-    job.job = { ...job.job, state: { ...job.state, life: '' } }
-    job.fail('Error', { retryAfterMs: 0 }).until(2_000)
-    expect(ids(job).slice(1)).toEqual(['job/1', 'job/2'])
-    // The next life has a name.
-    job.remove().define(everySecond).until(3_000)
-    expect(ids(job).at(-1)).toBe(`job/1@2-${(2_000).toString(36)}`)
-  })
-  it('has an empty life for a state of an earlier version', () => {
-    const withoutLife = JSON.parse(JSON.stringify(jobStateSchema)) as Entry
-    const fields = withoutLife.fields.find(({ name }) => name === 'state')?.type[1]?.fields ?? []
-    fields.splice(
-      fields.findIndex(({ name }) => name === 'life'),
-      1,
-    )
-    const before = avroType(withoutLife)
-    const now = avroType(jobStateSchema)
-    const bytes = before.toBuffer({ state: { status: 'ACTIVE', specOffset: 4, runNo: 7 } })
-    expect(now.fromBuffer(bytes, now.createResolver(before))).toMatchObject({ state: { life: '', specOffset: 4, runNo: 7 } })
-  })
   it('never equals that of another run, whatever the ids', () => {
     const piece = fc.oneof(fc.constantFrom('/', '@', '1', '/1', '@0-0', '1@0-0', 'a'), fc.string({ maxLength: 3 }))
     const jobId = fc.array(piece, { minLength: 1, maxLength: 5 }).map((pieces) => pieces.join(''))
-    const life = fc.oneof(
-      fc.constant(''),
-      fc.tuple(fc.nat(9), fc.nat(99)).map(([offset, appendedAt]) => lifeOf({ offset, appendedAt })),
-    )
+    const life = fc.tuple(fc.nat(9), fc.nat(99)).map(([offset, appendedAt]) => lifeOf({ offset, appendedAt }))
     const run = fc.record({ jobId, runNo: fc.integer({ min: 1, max: 20 }), life })
     const check = fc.property(run, run, (one, other) => {
       const same = one.jobId === other.jobId && one.runNo === other.runNo && one.life === other.life
@@ -73,7 +46,3 @@ describe('the identity of a run', () => {
     expect(job.last.out).toMatchObject([{ kind: 'trigger', commandId: 'after:job/1@0-0' }])
   })
 })
-
-interface Entry {
-  fields: { name: string; type: { fields?: { name: string }[] }[] }[]
-}

@@ -144,7 +144,7 @@ describe('starts that a clock assigned that was ahead', () => {
   const [minute, hour, day] = [60_000, 3_600_000, 86_400_000]
   const now = 1_800_000_000_000
   const rate = { limit: 1, perMs: hour }
-  const next = (times: number[], givenAt: number | null): number =>
+  const next = (times: number[], givenAt: number): number =>
     reserveStart({ times: StartTimes.of(times), ...rate, givenAt }, rate, now, now).at
   it('count as assigned now if the clock was ahead by more than a minute', () => {
     expect(next([now + day], now + day)).toBe(now + hour)
@@ -153,11 +153,6 @@ describe('starts that a clock assigned that was ahead', () => {
   it('stay as they are if the clock was ahead by at most a minute', () => {
     expect(next([now + day], now + minute)).toBe(now + day + hour)
     expect(next([now - 1_000], now - 1_000)).toBe(now - 1_000 + hour)
-  })
-  it('of an earlier version without an assignment time stay unless no start deadline of 30 days, and an hour between clocks, allows them', () => {
-    expect(next([now + 30 * day + hour], null)).toBe(now + 30 * day + 2 * hour)
-    expect(next([now + 30 * day + hour + 1], null)).toBe(now + hour)
-    expect(next([now + day], null)).toBe(now + day + hour)
   })
   it('do not change past ones', () => {
     const before = { times: StartTimes.of([now - 10, now + day]), limit: 3, perMs: hour, givenAt: now + day }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { jobActions, runActions } from '../../../src/ports/index.ts'
-import { changeWords, nothingFound } from '../../../streams/text/change-words.ts'
+import { jobActions, runActions } from '../../../src/ground/records/owners.ts'
+import { changeWords, nothingFound } from '../../../streams/text/words.ts'
 
 it('has words for each action of the server, and some for those of later versions', () => {
   for (const action of [...jobActions, ...runActions]) expect(changeWords(action).done).not.toBe('changed')

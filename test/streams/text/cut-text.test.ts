@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { cutText } from '../../../streams/text/cut-text.ts'
+import { cutText } from '../../../streams/text/problem.ts'
 
 test('a text is cut before a character that does not fit whole, and lone halves are replaced', () => {
   expect(cutText('ab\u{1f600}c', 3)).toBe('ab')

@@ -1,8 +1,7 @@
 /** JSON without loss: what is refused, with its place, and what is preserved byte for byte. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { JsonText, oneLineJson, readJson, writeJson } from '../../../streams/text/json-text.ts'
-import { jsonDepthMax } from '../../../streams/text/json-walk.ts'
+import { JsonText, jsonDepthMax, oneLineJson, readJson, writeJson } from '../../../streams/text/json-text.ts'
 import { jsonTexts } from '../jobs/json-texts.ts'
 
 const fields = (text: string): string[] => readJson(text).problems.map(({ field }) => field)

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { type LatenessClass, percentileOf } from '../../../streams/text/percentile.ts'
+import { type LatenessClass, percentileOf } from '../../../streams/text/quantities.ts'
 
 it('interpolates percentiles within their class', () => {
   const classes: LatenessClass[] = [

@@ -1,7 +1,7 @@
 /** Sentences name states and commands in plain words. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { commandNoun, stateWords } from '../../../streams/text/state-words.ts'
+import { commandNoun, stateWords } from '../../../streams/text/words.ts'
 
 /** The symbols of the enums with these names, from the schemas. */
 function symbolsOf(names: RegExp): string[] {

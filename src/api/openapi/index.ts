@@ -1,2 +1,0 @@
-/** The description of the API, as JSON and as a page. */
-export { openApiRoutes } from './routes.ts'

@@ -1,2 +1,0 @@
-/** Tab completion of the shell. */
-export { completeCommand, completionCommand } from './completion-command.ts'

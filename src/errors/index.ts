@@ -1,3 +1,0 @@
-/** Every error that a user can get. */
-export { DuelogError, type ErrorCode, errorTable, isOfRecord, messageOf } from './errors.ts'
-export { callOptions, requireKnown, requireLogger, requireNode } from './known-options.ts'

@@ -1,2 +1,0 @@
-/** Encodes records into the bytes of the log. */
-export { type BatchOptions, type BatchRecord, encodeBatch } from './record-batch.ts'

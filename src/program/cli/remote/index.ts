@@ -1,0 +1,21 @@
+/** Shared by all commands: what describes them, the API of a running Duelog, lists, and changes of several things. */
+export {
+  type CommandFrame,
+  type CommandPlan,
+  type Done,
+  filterOptions,
+  forEach,
+  groupOf,
+  idempotencyOption,
+  jsonOption,
+  type List,
+  pageMax,
+  type RemoteFlags,
+  remoteCommand,
+  type Shell,
+  showItems,
+  showPages,
+  staleOption,
+  takeItems,
+  withShell,
+} from './shell.ts'

@@ -1,0 +1,11 @@
+/** Writes, lists, batches and calculations of jobs. */
+export { type BatchCounts, batchAnswer } from './batch.ts'
+export type { Planned } from './calculations.ts'
+export { Calculator, calculatorHere } from './calculator.ts'
+export { Commands, keyOf, type RunWait } from './commands.ts'
+export { chainText, cyclesInForce, cycleWarning, followersOf, missingWarning, targetWarning } from './cycles.ts'
+export { listDeadRuns, listJobs } from './job-list.ts'
+export { JobWrites, jobNotFound, type Written } from './job-writes.ts'
+export { type AnsweredEnd, RunEnds, runsWith, runTimeout } from './run-ends.ts'
+export { type LinesPage, type RunLogSource, RunLogs, type ShownLine } from './run-logs.ts'
+export { SearchPreparer } from './search-preparer.ts'

@@ -1,0 +1,2 @@
+/** The description of the API, as JSON and as a page. */
+export { openApiRoutes } from './document.ts'
