@@ -80,7 +80,7 @@ export class Scheduler {
 
   /** Joins the group. Resolves when it has joined; partitions become active afterwards, see queries.partitions(). */
   async start(): Promise<void> {
-    const { log, names, prefix, instance, userData, metrics, clock } = this.#options
+    const { log, names, prefix, instance, userData, metrics, clock, idleTasks = true } = this.#options
     metrics.partitions.set(this.#options.partitions)
     showPartitions(metrics, this.#partitions, clock)
     const admin = await log.admin()
@@ -96,7 +96,7 @@ export class Scheduler {
       for (const partition of this.#partitions.values()) partition.wake()
     })
     this.#openTransactions = new OpenTransactions(admin, names, this.#options, isOurs, onEnd)
-    if (this.#hasIdleTasks) this.#openTransactions.start()
+    if (idleTasks) this.#openTransactions.start()
     const endsOf = (topic: string): EndOffsetQueries => new EndOffsetQueries(admin, topic, this.#options.clock)
     const readingPace = new ReadingPace(this.#options.clock, this.#options.readPaceMs ?? 0)
     this.#resources = {
@@ -130,7 +130,7 @@ export class Scheduler {
         copies: () => this.#copies(),
         warmth: { topic: names.events, warm: () => this.#warm() },
       },
-      isLeaving: () => this.#handOver.hasBegun || this.#withdrawal.isWithdrawn,
+      isLeaving: () => this.isLeaving,
       startAt: 'earliest',
       onAssigned: (assigned) => this.#assigned(assigned),
       onBatch: (batch) => this.#received(batch),
@@ -143,17 +143,18 @@ export class Scheduler {
     await this.#reader.start()
     const commit = async (positions: Position[]): Promise<void> => this.#reader?.commit(positions)
     this.#groupPositions = new GroupPositions(this.#options, () => this.#partitions.values(), commit)
-    if (this.#hasIdleTasks) this.#groupPositions.start()
-  }
-
-  get #hasIdleTasks(): boolean {
-    return this.#options.idleTasks ?? true
+    if (idleTasks) this.#groupPositions.start()
   }
 
   /** Whether every partition that the group assigned to this member to own is firing. */
   get active(): boolean {
     const fires = ({ phase, role, closing }: Partition): boolean => phase === 'active' || role === 'standby' || closing
     return this.#joined && [...this.#partitions.values()].every(fires)
+  }
+
+  /** Whether it gives its partitions to other members. */
+  get isLeaving(): boolean {
+    return this.#handOver.hasBegun || this.#withdrawal.isWithdrawn
   }
 
   /** Why this process lets other members fire; undefined if it does not. */

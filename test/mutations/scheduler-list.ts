@@ -12,6 +12,7 @@ import { historyMutations } from './lists/history.ts'
 import { operationMutations } from './lists/operations.ts'
 import { otherRoleMutations } from './lists/other-roles.ts'
 import { pauseMutations } from './lists/pauses.ts'
+import { peerMutations } from './lists/peers.ts'
 import { positionMutations } from './lists/positions.ts'
 import { rulesMutations } from './lists/rules.ts'
 import { storageMutations } from './lists/storage.ts'
@@ -32,4 +33,5 @@ export const mutations: readonly Mutation[] = [
   ...operationMutations,
   ...backupMutations,
   ...handOverMutations,
+  ...peerMutations,
 ]

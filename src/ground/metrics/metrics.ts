@@ -113,6 +113,15 @@ export function newMetrics({ ofProcess = true } = {}) {
     ),
     reopens: counter('reopens_total', 'Partitions reopened after a producer error.', ['reason']),
     fenced: counter('fenced_total', 'Partitions lost to a later owner.'),
+    peersHeard: gauge(
+      'peers_heard',
+      'Processes that this one watches and has heard within 2 s. The death of others is noticed when their session ends.',
+    ),
+    peersRemoved: counter(
+      'peers_removed_total',
+      'Processes that this one found dead and removed from their groups: their connections were refused, or they were silent.',
+      ['reason'],
+    ),
     withdrawn: gauge('withdrawn', 'Whether this process lets others fire because its local stores fail permanently: 1 or 0.'),
     diskFree: gauge('data_disk_free_bytes', 'Free space of the disk with the data folder.', [], 'max'),
     tzInfo: gauge('tz_info', 'Time zone rules of this process, and the version of ICU; always 1.', ['version', 'icu'], 'max'),

@@ -115,6 +115,10 @@ const untrusted = new Set([
 /** Whether a request failed because no known authority has signed the certificate of the server. */
 export const isUntrusted = (thrown: unknown): boolean => untrusted.has(String((innermost(thrown) as { code?: unknown }).code))
 
+/** Whether nothing listens at the address. */
+export const isRefused = (thrown: unknown): boolean =>
+  (innermost(thrown) as { code?: unknown } | undefined)?.code === 'ECONNREFUSED'
+
 /** The reason of a failed request: fetch itself only says "fetch failed". `limitMs`: the time limit of its signal. */
 export function reasonOf(thrown: unknown, limitMs?: number): string {
   return limitMs !== undefined && isLate(thrown) ? `no answer within ${limitMs / 1_000} s` : messageOf(innermost(thrown))

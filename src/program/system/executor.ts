@@ -1,6 +1,7 @@
 /** Starts the executor and retrier roles: the workers of each pool, in this process or in child processes, and the retry forwarder. */
 import { systemClock } from '../../ground/clock/index.ts'
 import { LazyWriter } from '../../ground/concurrency/index.ts'
+import { peerNote } from '../../server/peers/index.ts'
 import type { builtInHandlers as BuiltInHandlers, GivenHandlers, Handlers } from '../../worker/executor/index.ts'
 import { type ExecutorProcesses, startExecutorProcesses } from './executor-processes.ts'
 import type { ProcessContext } from './process-context.ts'
@@ -44,7 +45,7 @@ async function startExecutors(parts: ProcessContext, more: GivenHandlers): Promi
         drainMs: config.drainMs,
         leadMs: config.leadMs,
         pauses,
-        announced,
+        announced: () => ({ ...announced?.(), ...peerNote(parts.url, config.apiTokens, parts.hasFront) }),
       }),
   )
   undo.push(() => Promise.all(executors.map((executor) => executor.stop())))

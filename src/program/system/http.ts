@@ -10,7 +10,7 @@ import { SharedAnswer, withTimeout } from '../../ground/concurrency/index.ts'
 import { effectiveSettings } from '../../ground/config/index.ts'
 import type { Shown } from '../../ground/metrics/index.ts'
 import { fetchWith } from '../../ground/network/index.ts'
-import type { HistoryQueries, LogWriter, ProofQueries } from '../../ground/ports/index.ts'
+import type { HistoryQueries, LogAdmin, LogWriter, ProofQueries } from '../../ground/ports/index.ts'
 import { advertised } from '../../ground/process/index.ts'
 import type { KafkaLog } from '../../log/kafka/index.ts'
 import type { Scheduler } from '../../scheduler/index.ts'
@@ -20,12 +20,15 @@ import {
   createHistoryDirectory,
   createOwnerDirectory,
   createProofDirectory,
+  hasFront,
+  PeerWatch,
   peerToken,
   type RemoteQueries,
   remoteQueries,
   urlOfPeer,
 } from '../../server/peers/index.ts'
 import type { PoolLoads } from '../../server/scaling/index.ts'
+import { groupsOf } from './former-process.ts'
 import type { ProcessContext } from './process-context.ts'
 import { measured, poolLoadsOf, showPoolLoads } from './scaling.ts'
 
@@ -81,8 +84,9 @@ export async function startHttp(
   const loads = poolLoadsOf(parts, { admin, owners })
   if (isPublic) showPoolLoads(loads, parts)
   const operations = await operationsOf(parts, { writer, admin, owners })
+  const peers = peerWatchOf(parts, scheduler, admin)
   const api = createApi({
-    ...{ writer, codecs, names, partitions, owners, proofs, operations },
+    ...{ writer, codecs, names, partitions, owners, proofs, operations, peers },
     pauses: isPublic ? parts.pauses : undefined,
     poolNeeds: isPublic ? () => measured(loads, parts) : undefined,
     localProof: auditor,
@@ -113,6 +117,7 @@ export async function startHttp(
   undo.push(() => api.stop())
   const url = advertised(config.advertisedUrl, await api.listen(config.httpHost, config.httpPort))
   operations?.start()
+  peers.start()
   return { url, loads }
 }
 
@@ -135,6 +140,29 @@ function peersOf(parts: ProcessContext, engineUrl: string | undefined) {
   const remote = (url: string) => (engine !== undefined && url === parts.url ? engine : remoteQueries(url, options))
   return { engine, remote }
 }
+
+/** Watches the next members of the groups that have work of this process: its schedulers', and those of its own workers. */
+function peerWatchOf(parts: ProcessContext, scheduler: Scheduler | undefined, admin: Pick<LogAdmin, 'groupMembers'>): PeerWatch {
+  const { config, log, names, instance, clock, metrics, logger, undo } = parts
+  const { httpsCa: ca, apiTokens, pools } = config
+  const options = { token: peerToken(apiTokens), fetch: fetchWith(ca === undefined ? undefined : { ca }), ...peerLimits }
+  const groups = groupsOf(names, pools)
+  const pooled = config.roles.has('executor') ? pools.map((pool) => names.group(`exec.${pool}`)) : []
+  const watch = new PeerWatch({
+    groups: [...(scheduler === undefined ? [] : [names.group('scheduler')]), ...pooled],
+    ...{ instance, clock, metrics, logger, hasFront },
+    members: (groupId) => admin.groupMembers(groupId),
+    remote: (url) => remoteQueries(url, options),
+    urlOf: (note) => urlOfPeer(note, apiTokens),
+    isLeaving: () => scheduler?.isLeaving === true,
+    remove: (peer) => log.removeDeparted(peer, groups),
+  })
+  undo.push(async () => watch.stop())
+  return watch
+}
+
+/** A peer that lives answers at once, or after half a second where that is asked for, with a word. */
+const peerLimits = { timeoutMs: 1_500, bytesMax: 4_096 }
 
 /** The metrics of a Duelog are read at its front. While the engine does not answer, its last ones are shown. */
 function showEngine(engine: Pick<RemoteQueries, 'metrics'>, { metrics, clock }: Pick<ProcessContext, 'metrics' | 'clock'>): void {

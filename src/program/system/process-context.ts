@@ -24,8 +24,10 @@ export interface ProcessContext {
   /** Aborted when a stop no longer waits for unreachable brokers. */
   givenUp: AbortSignal
   vitals: ProcessHealth
-  /** URL of the HTTP server. Undefined until it listens. */
+  /** URL of the HTTP server, or of its front. Undefined until it listens if the system chooses the port, and in a child process of workers. */
   url: string | undefined
+  /** Whether that server is in a process of its own. */
+  hasFront: boolean
   /** Besides what each worker announces to its group. */
   announced: (() => object) | undefined
 }

@@ -102,6 +102,11 @@ async function assemble(options: SystemOptions, frame: Frame): Promise<System> {
   const config: Config = { ...options.config, ...place, roles: sets.main, executorProcesses: sets.executors }
   const { parts, cluster, clusterId, standing, startRegistry } = await connect({ ...options, config }, frame)
   const { undo, instance, partitions, metrics } = parts
+  // Nobody calls workers in a child process: their parent shows their metrics, and restarts them.
+  const isServed = plan === undefined || plan.engineUrl !== undefined
+  // Members tell it when they join, so it is given before anything listens there, if the settings name the port.
+  parts.url = isServed && options.config.httpPort !== 0 ? addressBySettings(options.config) : undefined
+  parts.hasFront = hasFront
   await startTargets(parts)
   const processes = await startExecuting(parts, cluster, options.handlers)
   await startIntake(parts)
@@ -112,8 +117,6 @@ async function assemble(options: SystemOptions, frame: Frame): Promise<System> {
   const scheduler = config.roles.has('scheduler') ? await newScheduler(parts) : undefined
   const auditor = await auditorOf(parts, clusterId)
   const history = await historyOf(parts, clusterId)
-  // Nobody calls workers in a child process: their parent shows their metrics, and restarts them.
-  const isServed = plan === undefined || plan.engineUrl !== undefined
   // HTTP starts before the scheduler joins, because the member data of the scheduler contains the URL.
   const http = isServed
     ? await (await import('./http.ts')).startHttp(parts, scheduler, { auditor, history, engineUrl: plan?.engineUrl })
@@ -197,6 +200,7 @@ async function connect(options: SystemOptions, frame: Frame) {
     ...{ config, logger, log, codecs, names, partitions, instance, metrics, clock, undo, givenUp, vitals },
     targets: log.targetTopics({ patterns: config.targetTopics, prefix: config.topicPrefix, pools: config.pools }),
     url: undefined,
+    hasFront: false,
     announced: options.announced,
   }
   startClock(context)
@@ -245,7 +249,7 @@ async function newScheduler(parts: ProcessContext): Promise<Scheduler> {
     prefix: config.topicPrefix,
     partitions,
     instance,
-    userData: () => peerNote(parts.url, config.apiTokens),
+    userData: () => peerNote(parts.url, config.apiTokens, parts.hasFront),
     stores: rocksStores(folder),
     searches,
     clock,

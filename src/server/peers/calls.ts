@@ -5,8 +5,10 @@
  */
 import { slotWaitMs } from '../../ground/concurrency/index.ts'
 import type { DueRange, JobQueries, PartitionQueries } from '../../ground/ports/index.ts'
+import { instanceCharsMax } from '../../ground/process/index.ts'
 import { bulkActions, jobActions } from '../../ground/records/index.ts'
 import {
+  aliveHoldMs,
   announceWaitMsMax,
   bucketsMax,
   changesMax,
@@ -180,8 +182,12 @@ const roleCalls = {
 } satisfies Record<string, Call>
 
 const noArguments: Call = { args: [] }
-/** Of each process: its partitions, what it has counted, and for its front its health and metrics. */
-const processCalls = { partitions: noArguments, counts: noArguments, health: noArguments, metrics: noArguments }
+/** Of each process: its partitions, what it has counted, and for its front its health and metrics; and whether it lives (peer-watch.ts). */
+const processCalls = {
+  ...{ partitions: noArguments, counts: noArguments, health: noArguments, metrics: noArguments },
+  alive: { args: [], waitMs: () => aliveHoldMs },
+  hears: { args: [{ ...text, maxLength: instanceCharsMax }] },
+} satisfies Record<string, Call>
 
 export const calls = { ...standbyCalls, ...ownerCalls, ...roleCalls, ...processCalls } satisfies Record<string, Call>
 

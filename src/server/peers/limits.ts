@@ -9,6 +9,8 @@ export const standbysMaxAgeMs = 500
 export const proofMaxAgeMs = 2_000
 /** How long the places of processes with a history are remembered. */
 export const historyPlacesMaxAgeMs = 10_000
+/** How long a process holds the answer that it lives. */
+export const aliveHoldMs = 500
 /** Timeout of a request to another process, in addition to the wait that the request asks for. */
 export const remoteTimeoutMs = 5_000
 /** Maximum answer of another process, in bytes: a list of 100 jobs of 1 MiB in base64 fits. */

@@ -41,6 +41,8 @@ const derived = ({ token }: ApiToken): string => createHmac('sha256', token).upd
 /** What a process publishes about itself in the metadata of a group. */
 export interface PeerNote {
   url: string | undefined
+  /** The URL is that of a front, which can end without its engine. Default false. */
+  front?: true
   /** One for each strong token, up to a limit: metadata goes to all members at each join. Absent without tokens. */
   proofs?: string[]
 }
@@ -48,10 +50,11 @@ export interface PeerNote {
 const proofsMax = 16
 const proofBytes = 16
 
-export function peerNote(url: string | undefined, tokens: readonly ApiToken[] = []): PeerNote {
-  if (url === undefined || tokens.length === 0) return { url }
+export function peerNote(url: string | undefined, tokens: readonly ApiToken[] = [], hasFront = false): PeerNote {
+  const note = { url, ...(hasFront && { front: true as const }) }
+  if (url === undefined || tokens.length === 0) return note
   return {
-    url,
+    ...note,
     proofs: strongOf(tokens)
       .slice(0, proofsMax)
       .map((token) => proofOf(token, url).toString('base64url')),
@@ -75,6 +78,8 @@ export function urlOfPeer(note: unknown, tokens: readonly ApiToken[] = []): stri
   const proves = (wanted: Buffer): boolean => given.some((proof) => proof.length === proofBytes && timingSafeEqual(proof, wanted))
   return strongOf(tokens).some((token) => proves(proofOf(token, url))) ? url : undefined
 }
+
+export const hasFront = (note: unknown): boolean => (note as Partial<PeerNote> | null)?.front === true
 
 /** The published URL, without a check. */
 export function shownUrl(note: unknown): string | undefined {

@@ -8,6 +8,7 @@ import type { Asker, Health, JobQueries, PartitionProof, ProofQueries } from '..
 import { type Call, callerHeader, callPath, calls, decodeInternalJson, standbyCalls } from './calls.ts'
 import { remoteBytesMax, remoteTimeoutMs } from './limits.ts'
 import type { RemoteOwner } from './owner-directory.ts'
+import type { PeerState } from './peer-watch.ts'
 import type { RemoteHistory } from './role-directories.ts'
 
 export interface RemoteQueriesOptions {
@@ -29,6 +30,9 @@ export interface RemoteQueries extends RemoteOwner, RemoteHistory {
   proof(): Promise<PartitionProof[]>
   acknowledge: ProofQueries['acknowledge']
   health(): Promise<Health>
+  /** The answer comes after half a second. */
+  alive(): Promise<PeerState>
+  hears(instance: string): Promise<number | null>
   /** Its own metrics and those of its child processes. */
   metrics(): Promise<Shown[]>
 }

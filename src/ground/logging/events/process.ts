@@ -117,6 +117,19 @@ export const processEvents = {
     fields: 'dataDir freeMb',
     meaning: 'The disk of the data folder has space again.',
   },
+  'peer-removed': {
+    level: 'warn',
+    fields: 'peer reason members',
+    meaning:
+      'Another process is dead: it refuses connections, or two processes have not heard it for 2 s. Its members were removed from their groups, so that others take over at once.',
+    action: 'Look why it ended. If it lives, it joins again by itself; look then at its load and at the network.',
+  },
+  'peer-not-removed': {
+    level: 'warn',
+    fields: 'peer err',
+    meaning: 'Another process is dead, and the brokers refused to remove it. Its groups wait until its session ends (10 s).',
+    action: 'Nothing, unless it repeats: then look at `err`.',
+  },
   'former-members-removed': {
     level: 'info',
     fields: 'former members',

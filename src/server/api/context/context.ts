@@ -25,7 +25,7 @@ import type {
   PoolNeed,
   ProofQueries,
 } from '../../../ground/ports/index.ts'
-import type { OwnerDirectory, ProofDirectory, RemoteQueries } from '../../peers/index.ts'
+import type { OwnerDirectory, PeerWatch, ProofDirectory, RemoteQueries } from '../../peers/index.ts'
 import type { AuditAction, AuditLog, AuditTrail } from '../audit-trail/index.ts'
 import type { ApiToken, JwtOptions, Role } from '../guards/index.ts'
 import type { DashboardFile, ReadingTurns, ServerCertificateFiles } from '../http/index.ts'
@@ -81,6 +81,8 @@ export interface ApiOptions {
   /** Requests per second that one caller may send; 0: no limit. Default: limits.ratePerSecondDefault. */
   ratePerSecond?: number | undefined
   health: () => Health
+  /** Tells other processes that this one lives. Absent: nobody watches it. */
+  peers?: Pick<PeerWatch, 'alive' | 'hears'> | undefined
   /** The engine that this process is the front of: it answers for its partitions, its health and its metrics. Absent: there is none. */
   engine?: RemoteQueries | undefined
   /** What `getSettings` shows of this process, without secrets. Default: nothing. */

@@ -6,6 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { SharedAnswer } from '../../../ground/concurrency/index.ts'
 import { DuelogError } from '../../../ground/errors/index.ts'
 import { allShown } from '../../../ground/metrics/index.ts'
+import { isRefused } from '../../../ground/network/index.ts'
 import type { Acknowledgement, Asker, FaultChoice, HistoryFilter } from '../../../ground/ports/index.ts'
 import { version } from '../../../ground/process/index.ts'
 import {
@@ -16,6 +17,8 @@ import {
   countsOf,
   encodeInternalJson,
   type Owner,
+  type PeerState,
+  type RemoteQueries,
   standbyCalls,
 } from '../../peers/index.ts'
 import type { ApiContext } from '../context/index.ts'
@@ -75,12 +78,24 @@ function ownAnswers(context: ApiContext): Answers {
       return (await engine?.counts()) ?? { ...(await countsOf(metrics)), instance, version, startedAt }
     },
     health: context.health,
+    alive: () => (engine === undefined ? context.peers?.alive() : engineState(engine)) ?? 'alive',
+    hears: (instance: string) => (engine === undefined ? context.peers?.hears(instance) : engine.hears(instance)) ?? null,
     metrics: () => shown.get(),
     historyPage: (filter: HistoryFilter, limit: number, before: string | null) => history().page(filter, limit, before),
     historyCounts: (filter: HistoryFilter & { from: number; to: number }, bucketMs: number) => history().counts(filter, bucketMs),
     historyHandlers: (from: number, to: number) => history().handlers(from, to),
     proof: () => localProof?.proof() ?? [],
     acknowledge: (choice: FaultChoice, said: Acknowledgement) => localProof?.acknowledge(choice, said) ?? 0,
+  }
+}
+
+/** What a front says of its engine, which has answered it before. */
+async function engineState(engine: RemoteQueries): Promise<PeerState> {
+  try {
+    return await engine.alive()
+  } catch (error) {
+    if (isRefused(error)) return 'gone'
+    throw error
   }
 }
 
