@@ -63,18 +63,18 @@ const steadyAt = (clock: Clock, atMs: number): number => clock.steadyMs() + atMs
 export const atSteady = (clock: Clock, steadyMs: number): number => clock.nowMs() + steadyMs - clock.steadyMs()
 
 /** Resolves after `waitMs`. Rejects with the signal's reason when it is aborted. */
-export function waitFor(waitMs: number, clock: Pick<Clock, 'nowMs' | 'at'>, signal: AbortSignal): Promise<void> {
+export function waitFor(waitMs: number, clock: Pick<Clock, 'nowMs' | 'at'>, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const aborted = (): void => {
       cancelTimer()
-      reject(signal.reason)
+      reject(signal?.reason)
     }
     const cancelTimer = clock.at(clock.nowMs() + waitMs, () => {
-      signal.removeEventListener('abort', aborted)
+      signal?.removeEventListener('abort', aborted)
       resolve()
     })
-    if (signal.aborted) aborted()
-    else signal.addEventListener('abort', aborted, { once: true })
+    if (signal?.aborted === true) aborted()
+    else signal?.addEventListener('abort', aborted, { once: true })
   })
 }
 

@@ -5,7 +5,7 @@
 import type { Pause, PauseInput } from '../../../schemas/index.ts'
 import type { PoolPause } from '../../../streams/state/index.ts'
 import type { TopicNames } from '../../../streams/topics/index.ts'
-import type { Clock } from '../../ground/clock/index.ts'
+import { type Clock, waitFor } from '../../ground/clock/index.ts'
 import { BoundedMap, type PartitionEnd, ReadPositions, RejoinTimer, withTimeout } from '../../ground/concurrency/index.ts'
 import { DuelogError } from '../../ground/errors/index.ts'
 import type { Logger } from '../../ground/logging/index.ts'
@@ -208,7 +208,7 @@ export class PauseBook implements Pauses, PauseControl {
         return await codec.decode(value)
       } catch (error) {
         if (!(error instanceof DuelogError && error.code === 'registry-unavailable')) return undefined
-        await new Promise<void>((resolve) => void clock.at(clock.nowMs() + againMsMin, resolve))
+        await waitFor(againMsMin, clock)
       }
     }
     return undefined

@@ -2,7 +2,7 @@
  * What a partition of this process keeps from its assignment to its end, across reopens: its role, its phase, the leases, and
  * the memory of failures. Everything else is made for each opening (partition-context.ts).
  */
-import { trustedMs } from '../../ground/clock/index.ts'
+import { trustedMs, waitFor } from '../../ground/clock/index.ts'
 import { type Semaphore, WakeSignal } from '../../ground/concurrency/index.ts'
 import { DuelogError, type ErrorCode, messageOf } from '../../ground/errors/index.ts'
 import type { LogWriter, PositionReset } from '../../ground/ports/index.ts'
@@ -229,8 +229,7 @@ export class Assignment {
 
   /** Waits for this time, whatever arrives, unless the partition closes first. */
   rest(forMs: number): Promise<void> {
-    const { clock } = this.shared
-    return this.orClosed(new Promise((resolve) => clock.at(clock.nowMs() + forMs, resolve)))
+    return this.orClosed(waitFor(forMs, this.shared.clock))
   }
 
   /** Resolves with the promise's value, unless the partition closes first. */

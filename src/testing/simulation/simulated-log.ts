@@ -1,6 +1,6 @@
 /** The port to the simulated log: groups that keep positions, and transactions that carry them. */
 import { markHeader } from '../../../streams/topics/index.ts'
-import type { GuardedClock } from '../../ground/clock/index.ts'
+import { type GuardedClock, waitFor } from '../../ground/clock/index.ts'
 import { DuelogError } from '../../ground/errors/index.ts'
 import type {
   GroupPositions,
@@ -194,8 +194,7 @@ async function transactionalWriter(
       if (finished) throw new Error('The writer is finished.')
       finished = true
       const offsets = await io.submit(machine, 'sends a transaction', () => log.append(records, log.begin(id, epoch)))
-      if (brokers.slowMs > 0)
-        await new Promise<void>((resolve) => machine.clock.at(machine.clock.nowMs() + brokers.slowMs, resolve))
+      if (brokers.slowMs > 0) await waitFor(brokers.slowMs, machine.clock)
       await io.submit(machine, 'commits', () => {
         if (isLost()) throw lost('a commit that did not arrive')
         log.commit(id, epoch)

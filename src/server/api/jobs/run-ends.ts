@@ -1,7 +1,7 @@
 /** The wait for the end of a run, and the runs of a job that are kept. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { routes } from '../../../ground/answers/index.ts'
-import type { Clock } from '../../../ground/clock/index.ts'
+import { type Clock, waitFor } from '../../../ground/clock/index.ts'
 import { DuelogError } from '../../../ground/errors/index.ts'
 import type { Asker, AwaitedRun, JobQueries, RunEnd } from '../../../ground/ports/index.ts'
 import { isAway, type OwnerDirectory } from '../../peers/index.ts'
@@ -109,7 +109,7 @@ export class RunEnds {
         if (ended.aborted) return null
         if (!(error instanceof DuelogError) || !isAway(error)) throw error
         if (untilMs - clock.steadyMs() <= runWaitAgainMs) throw error
-        await new Promise<void>((resolve) => clock.at(clock.nowMs() + runWaitAgainMs, resolve))
+        await waitFor(runWaitAgainMs, clock)
       }
     }
   }

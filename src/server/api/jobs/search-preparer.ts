@@ -3,7 +3,7 @@
  * owner build a catalogue, which among a million jobs takes seconds (ADR 0031); made in the background, it is there before somebody has
  * typed. After each call it rests for as long as the call took, so that it never takes more than half of a processor.
  */
-import type { Clock } from '../../../ground/clock/index.ts'
+import { type Clock, waitFor } from '../../../ground/clock/index.ts'
 import type { Logger } from '../../../ground/logging/index.ts'
 import type { OwnerDirectory } from '../../peers/index.ts'
 import { searchPrepareMs } from '../schemas/index.ts'
@@ -56,12 +56,7 @@ export class SearchPreparer {
       const from = clock.steadyMs()
       const { next } = await owners.ask(partition, (owner) => owner.list(partition, { handler: unusedHandler }, 1, after))
       after = next
-      if (after !== undefined) await this.#rest(clock.steadyMs() - from)
+      if (after !== undefined) await waitFor(clock.steadyMs() - from, clock)
     } while (after !== undefined && this.#isWanted())
-  }
-
-  #rest(forMs: number): Promise<void> {
-    const { clock } = this.#context
-    return new Promise((resolve) => clock.at(clock.nowMs() + forMs, () => resolve()))
   }
 }

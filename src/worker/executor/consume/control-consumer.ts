@@ -7,7 +7,7 @@ import type { Execution, WorkerControl } from '../../../../schemas/index.ts'
 import { validateJobId } from '../../../../streams/definitions/index.ts'
 import { sizeProblem } from '../../../../streams/runs/index.ts'
 import type { TopicNames } from '../../../../streams/topics/index.ts'
-import type { Clock } from '../../../ground/clock/index.ts'
+import { type Clock, waitFor } from '../../../ground/clock/index.ts'
 import { RejoinTimer, withTimeout } from '../../../ground/concurrency/index.ts'
 import { DuelogError, messageOf } from '../../../ground/errors/index.ts'
 import type { Logger } from '../../../ground/logging/index.ts'
@@ -210,7 +210,7 @@ export class ControlConsumer {
           { event: 'schema-not-given', ...place, err: error },
           'The registry did not give the schema of a record of worker-control; it is asked again.',
         )
-        await new Promise<void>((resolve) => clock.at(clock.nowMs() + againMs, resolve))
+        await waitFor(againMs, clock)
       }
     }
     return undefined
@@ -223,7 +223,7 @@ export class ControlConsumer {
       const members = (await this.#admin?.groupMembers(names.group(`exec.${pool}`))) ?? []
       const isKnown = !members.some(({ isJoining }) => isJoining)
       if (isKnown || this.#stopped || clock.steadyMs() - beganMs >= joiningMsMax) return members
-      await new Promise<void>((resolve) => clock.at(clock.nowMs() + joiningAgainMs, resolve))
+      await waitFor(joiningAgainMs, clock)
     }
   }
 

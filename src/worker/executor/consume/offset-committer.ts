@@ -5,7 +5,7 @@
  * commit before a lane goes to another worker is repeated.
  */
 import type { TopicNames } from '../../../../streams/topics/index.ts'
-import type { Clock } from '../../../ground/clock/index.ts'
+import { type Clock, waitFor } from '../../../ground/clock/index.ts'
 import { withTimeout } from '../../../ground/concurrency/index.ts'
 import type { Logger } from '../../../ground/logging/index.ts'
 import type { Log, Position } from '../../../ground/ports/index.ts'
@@ -53,7 +53,7 @@ export class OffsetCommitter {
     const beganMs = this.#clock.steadyMs()
     const leftMs = (): number => limitMs - (this.#clock.steadyMs() - beganMs)
     while (leftMs() > 0 && (await withTimeout(this.#clock, leftMs(), this.commitNow())) !== true)
-      await new Promise<void>((resolve) => this.#clock.at(this.#clock.nowMs() + commitAgainMs, resolve))
+      await waitFor(commitAgainMs, this.#clock)
   }
 
   /** The same before redelivered runs start. */

@@ -6,7 +6,7 @@
  * failed.
  */
 import type { ExecutionEvent, ExecutionEventInput, RunError } from '../../../../schemas/index.ts'
-import type { Clock } from '../../../ground/clock/index.ts'
+import { type Clock, waitFor } from '../../../ground/clock/index.ts'
 import { LazyWriter } from '../../../ground/concurrency/index.ts'
 import { isOfRecord, messageOf } from '../../../ground/errors/index.ts'
 import type { Logger } from '../../../ground/logging/index.ts'
@@ -177,7 +177,7 @@ export class ReportSender {
     for (let waitMs = resendFirstMs; !this.#closed; waitMs = Math.min(waitMs * 2, resendMaxMs)) {
       left = await this.#unsent(left)
       if (left.length === 0) break
-      await new Promise<void>((resolve) => this.#options.clock.at(this.#options.clock.nowMs() + waitMs, resolve))
+      await waitFor(waitMs, this.#options.clock)
     }
     if (this.#closed) return
     this.#inFlight--
