@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { DuelogError } from '../../../src/ground/errors/errors.ts'
-import { aheadMarginMs } from '../../../src/worker/executor/consume/execution-consumer.ts'
+import { aheadMarginMs, takenPerMs } from '../../../src/worker/executor/consume/ahead-window.ts'
+import { heldBytesMax } from '../../../src/worker/executor/consume/prefetch-limit.ts'
 import { pendingBytesMax } from '../../../src/worker/executor/report/report-sender.ts'
 import { runningBytesMax } from '../../../src/worker/executor/run/handler-calls.ts'
 import { rest } from '../../tools/manual-clock.ts'
@@ -10,23 +11,47 @@ const never = () => new Promise<never>(() => {})
 const place = (topic: string, partition: number) => `${topic}/${partition}`
 
 describe('the prefetch', () => {
-  it('pauses a lane that has its share, lets other priorities pass, and resumes it below half', async () => {
+  it('pauses a lane that has all that may be held, lets other priorities pass, and resumes it below half', async () => {
     const harness = await new Harness().start()
     const dueAt = harness.clock.nowMs() + 1_000
-    for (let runNo = 1; runNo <= 7_000; runNo++) harness.put({ jobId: 'far', runNo, dueAt })
-    await rest()
+    const payload = Buffer.alloc(100_000)
+    for (let runNo = 1; runNo <= 400; runNo++) {
+      harness.put({ jobId: 'far', runNo, payload, dueAt })
+      if (runNo % 50 === 0) await rest()
+    }
     const closed = place(harness.topic(), 0)
     expect(harness.reader.pausedPlaces()).toEqual([closed])
     const { held } = harness.executor.current()
-    expect(held).toBeLessThan(7_000)
+    expect(held).toBeLessThan(400)
     harness.put({ jobId: 'urgent' }, { priority: 'LOW' })
     harness.put({ jobId: 'other' }, { partition: 1 })
     await rest()
     expect(harness.starts.map(({ jobId }) => jobId).sort()).toEqual(['other', 'urgent'])
     await harness.clock.advance(5_000)
     expect(harness.reader.pausedPlaces()).toEqual([])
-    expect(harness.events(0).filter(({ jobId }) => jobId === 'far')).toHaveLength(7_000)
-    expect(harness.committed()).toBe(7_000)
+    expect(harness.events(0).filter(({ jobId }) => jobId === 'far')).toHaveLength(400)
+    expect(harness.committed()).toBe(400)
+    await harness.stop()
+  })
+
+  it('shares what may be held among the lanes that hold something', async () => {
+    const payload = Buffer.alloc(100_000)
+    const harness = await new Harness().start()
+    const dueAt = harness.clock.nowMs() + 1_000
+    const heldBytes = () => harness.executor.current().held * payload.length
+    for (let runNo = 1; runNo <= 300; runNo++) harness.put({ jobId: 'alone', runNo, payload, dueAt })
+    await rest()
+    // One lane of twelve may hold nearly all.
+    expect(heldBytes()).toBe(300 * payload.length)
+    for (const priority of ['HIGH', 'LOW'] as const)
+      for (let runNo = 1; runNo <= 300; runNo++) {
+        harness.put({ jobId: priority, runNo, payload, dueAt }, { priority, partition: 1 })
+        if (runNo % 50 === 0) await rest()
+      }
+    expect(harness.reader.pausedPlaces()).toHaveLength(2)
+    expect(heldBytes()).toBeLessThan(1.5 * heldBytesMax)
+    await harness.clock.advance(5_000)
+    expect(harness.events()).toHaveLength(900)
     await harness.stop()
   })
 
@@ -115,11 +140,12 @@ describe('the ahead topics', () => {
     harness.put({ jobId: 'now' })
     await rest()
     expect(harness.starts.map(({ jobId }) => jobId)).toEqual(['now'])
-    await harness.clock.advance(10_000 - leadMs - aheadMarginMs - 1)
+    const takingMs = leadMs + aheadMarginMs + 3_000 / takenPerMs
+    await harness.clock.advance(10_000 - takingMs - 1)
     expect(harness.executor.current().held).toBe(0)
     await harness.clock.advance(1)
     expect(harness.executor.current().held).toBe(3_000)
-    await harness.clock.advance(leadMs + aheadMarginMs - 1)
+    await harness.clock.advance(takingMs - 1)
     expect(harness.starts).toHaveLength(1)
     await harness.clock.advance(1)
     for (let turns = 0; turns < 5; turns++) await rest()

@@ -12,11 +12,12 @@ import type { Logger } from '../../../ground/logging/index.ts'
 import type { Metrics } from '../../../ground/metrics/index.ts'
 import type { Batch, Codec, GroupReader, Log, Position, RecordIn, TopicPartition } from '../../../ground/ports/index.ts'
 import { decodeExecution } from '../../../ground/records/index.ts'
+import { AheadWindow } from './ahead-window.ts'
 import { type Entry, isMisdated, Lane, type LaneHost } from './lane.ts'
 import { PrefetchLimit } from './prefetch-limit.ts'
 
-/** How much earlier than its lead a lane of an ahead topic is read: a resumed one needs a poll (100 ms) and a fetch before it delivers. */
-export const aheadMarginMs = 250
+/** Releases after which lanes look again whether others have left room. */
+const releasesPerLook = 256
 /** Delay before records are read again after the registry was unreachable. */
 const registryRetryMs = 1_000
 const rejoinFirstMs = 1_000
@@ -52,7 +53,8 @@ export class ExecutionConsumer {
   readonly #lanes = new Map<string, Lane>()
   readonly #host: LaneHost
   readonly #topics: { topic: string; level: number; ahead: boolean }[]
-  readonly #horizonMs: number
+  readonly #window: AheadWindow
+  #releases = 0
   #reader: GroupReader | undefined
   readonly #share = new PrefetchLimit()
   #generation = -1
@@ -63,9 +65,13 @@ export class ExecutionConsumer {
 
   constructor(options: ExecutionConsumerOptions) {
     this.#options = options
-    this.#host = { onReleased: (lane) => this.#reopen(lane), onAdvanced: options.onAdvanced }
+    this.#host = {
+      onReleased: (lane) => this.#released(lane),
+      onHeld: (lane, entries, bytes) => this.#share.changed(lane, entries, bytes),
+      onAdvanced: options.onAdvanced,
+    }
     this.#rejoinTimer = new RejoinTimer(options.clock, rejoinFirstMs, rejoinMaxMs)
-    this.#horizonMs = options.leadMs + aheadMarginMs
+    this.#window = new AheadWindow(options.leadMs)
     this.#topics = priorities.flatMap((priority, level) =>
       [false, true].map((ahead) => ({ topic: options.names.executions(options.pool, priority, ahead), level, ahead })),
     )
@@ -129,7 +135,13 @@ export class ExecutionConsumer {
     await this.#reader?.commit(positions)
   }
 
-  /** After a commit: reopens lanes that were full of entries that could not be committed. */
+  /** Room that one lane leaves is also for the others. */
+  #released(lane: Lane): void {
+    if (++this.#releases % releasesPerLook === 0) this.committed()
+    else this.#reopen(lane)
+  }
+
+  /** After a commit: reopens lanes that were full, such as those of entries that could not be committed. */
   committed(): void {
     for (const lane of this.#lanes.values()) this.#reopen(lane)
   }
@@ -162,7 +174,6 @@ export class ExecutionConsumer {
     const kept = new Set<Lane>()
     for (const { topic, partition } of assigned) kept.add(this.#lane(topic, partition))
     for (const lane of this.#lanes.values()) if (lane.owned && !kept.has(lane)) lane.lose()
-    this.#share.divide(kept.size)
     const positions: Position[] = []
     const paused: TopicPartition[] = []
     for (const lane of kept) {
@@ -212,6 +223,7 @@ export class ExecutionConsumer {
     const lane = this.#openLane(batch)
     if (lane === undefined) return
     if (batch.highWatermark < lane.reach) this.#startOver(lane, batch)
+    this.#window.seen(lane, batch)
     return this.#take(lane, batch.records, 0)
   }
 
@@ -259,9 +271,10 @@ export class ExecutionConsumer {
   /** False if the record must stay in the log for now. */
   #admitted(lane: Lane, record: RecordIn, execution: Execution): boolean {
     const { dueAt } = execution
-    const isLater = lane.ahead && dueAt > this.#options.clock.nowMs() + this.#horizonMs
-    if (isLater && !isMisdated({ dueAt, appendedAt: record.timestampMs })) {
-      this.#leave(lane, record.offset, dueAt - this.#horizonMs)
+    const isLate = !lane.ahead || isMisdated({ dueAt, appendedAt: record.timestampMs })
+    const untilMs = isLate ? undefined : this.#window.waitUntil(dueAt, this.#options.clock.nowMs())
+    if (untilMs !== undefined) {
+      this.#leave(lane, record.offset, untilMs)
       return false
     }
     const entry = lane.take(record, execution)

@@ -87,6 +87,8 @@ export class Entry {
 export interface LaneHost {
   /** It holds one entry less, which may make room. */
   onReleased(lane: Lane): void
+  /** It holds so many more entries and bytes, or fewer. Default: nobody counts. */
+  onHeld?(lane: Lane, entries: number, bytes: number): void
   /** There may be something to commit. */
   onAdvanced(lane: Lane): void
 }
@@ -182,8 +184,7 @@ export class Lane implements TopicPartition {
     this.#committed = -1
     this.#passedTo = 0
     this.next = undefined
-    this.held = 0
-    this.heldBytes = 0
+    this.#hold(-this.held, -this.heldBytes)
     this.full = false
     this.waitFor(undefined)
     this.#told.forget()
@@ -216,8 +217,7 @@ export class Lane implements TopicPartition {
     if (entry.state === 'done') this.#host.onAdvanced(this)
     if (!isNew || execution === undefined) return undefined
     entry.redelivered = timestampMs < this.#gainedAtMs
-    this.held++
-    this.heldBytes += entry.bytes
+    this.#hold(1, entry.bytes)
     return entry
   }
 
@@ -229,7 +229,7 @@ export class Lane implements TopicPartition {
 
   /** An entry has started. */
   released(entry: Entry): void {
-    this.#release(entry)
+    this.#hold(-1, -entry.bytes)
     this.#host.onReleased(this)
   }
 
@@ -241,15 +241,16 @@ export class Lane implements TopicPartition {
     else this.#host.onAdvanced(this)
   }
 
-  #release(entry: Entry): void {
-    this.held--
-    this.heldBytes -= entry.bytes
+  #hold(entries: number, bytes: number): void {
+    this.held += entries
+    this.heldBytes += bytes
+    this.#host.onHeld?.(this, entries, bytes)
   }
 
   /** Nothing that is held starts here. */
   dropHeld(): void {
     for (const entry of this.entries.held()) {
-      this.#release(entry)
+      this.#hold(-1, -entry.bytes)
       entry.drop()
     }
   }
