@@ -27,6 +27,9 @@ describe('the prefetch', () => {
     harness.put({ jobId: 'other' }, { partition: 1 })
     await rest()
     expect(harness.starts.map(({ jobId }) => jobId).sort()).toEqual(['other', 'urgent'])
+    harness.put({ jobId: 'urgent', runNo: 2 }, { priority: 'LOW' })
+    await rest()
+    expect(harness.starts).toHaveLength(3)
     await harness.clock.advance(5_000)
     expect(harness.reader.pausedPlaces()).toEqual([])
     expect(harness.events(0).filter(({ jobId }) => jobId === 'far')).toHaveLength(400)
@@ -52,6 +55,12 @@ describe('the prefetch', () => {
     expect(heldBytes()).toBeLessThan(1.5 * heldBytesMax)
     await harness.clock.advance(5_000)
     expect(harness.events()).toHaveLength(900)
+    // They have left their shares.
+    const later = harness.clock.nowMs() + 1_000
+    for (let runNo = 301; runNo <= 600; runNo++) harness.put({ jobId: 'alone', runNo, payload, dueAt: later })
+    await rest()
+    expect(heldBytes()).toBe(300 * payload.length)
+    expect(harness.reader.pausedPlaces()).toEqual([])
     await harness.stop()
   })
 

@@ -5,8 +5,8 @@
  */
 import type { Lane } from './lane.ts'
 
-/** Records taken and not started. They are exceeded by at most the least share of each lane and one batch. */
-export const heldRecordsMax = 60_000
+/** Records taken and not started (ADR 0144). They are exceeded by at most the least share of each lane and one batch. */
+export const heldRecordsMax = 120_000
 export const heldBytesMax = 32 * 1024 * 1024
 /** What a lane may hold whatever the others hold, so that none waits for another, such as that of a higher priority. */
 const laneRecordsMin = 250
