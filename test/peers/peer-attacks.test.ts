@@ -61,7 +61,10 @@ describe('a member that is not part of this system', () => {
     ['a proof of another URL', (url) => ({ ...peerNote(elsewhere, apiTokens), url })],
     ['a proof of other tokens', (url) => peerNote(url, other)],
     ["a proof of a viewer's token", (url) => peerNote(url, apiTokens.slice(2))],
-    ['proofs that are none', (url) => ({ url, proofs: ['', 'x', 7, null, {}, 'A'.repeat(22), 'A'.repeat(100_000)] })],
+    [
+      'proofs that are none',
+      (url) => ({ url, proofs: ['', 'x', 7, null, {}, { toString: 1 }, 'A'.repeat(22), 'A'.repeat(100_000)] }),
+    ],
     ['proofs in another form', (url) => ({ url, proofs: peerNote(url, apiTokens).proofs?.join() })],
     [
       'too many proofs to look at',

@@ -3,11 +3,13 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Logger } from '../../src/ground/logging/logger.ts'
 import { newMetrics } from '../../src/ground/metrics/metrics.ts'
-import { type Peer, PeerWatch } from '../../src/server/peers/peer-watch.ts'
+import { PeerWatch } from '../../src/server/peers/peer-watch.ts'
+import type { Peer } from '../../src/server/peers/watched-peer.ts'
 import { ManualClock, VirtualTime } from '../tools/manual-clock.ts'
 
 type Condition = 'up' | 'refused' | 'silent' | 'gone'
 interface Process {
+  url: string
   watch: PeerWatch
   clock: ManualClock
   condition: Condition
@@ -23,6 +25,13 @@ class World {
   /** Pairs that do not hear each other. */
   readonly cuts = new Set<string>()
   areBrokersUp = true
+  /** Delay of the answer about another process. */
+  hearsMs = 0
+  /** Whether one that was removed joins again at once. */
+  rejoins = false
+  /** Members that have no address. */
+  readonly foreign: string[] = []
+  calls = 0
   brokersMs = 0
   readonly #startedAtMs = this.time.nowMs
 
@@ -58,18 +67,18 @@ class World {
       logger: { warn: log } as unknown as Logger,
       members: async () => await this.#members(name),
       remote: (url) => this.#peer(name, url),
-      urlOf: (note) => (note as { url?: string }).url,
+      urlOf: (note) => (note as { url?: string } | null)?.url,
       hasFront: () => isFront,
       isLeaving: () => this.get(name).isLeaving,
       remove: async (instance) => {
         await this.#until(name, this.brokersMs)
         if (this.get(instance).memberId === '') throw new Error('The coordinator is not aware of this member')
         this.removed.push({ by: name, instance, atMs: this.time.nowMs - this.#startedAtMs })
-        this.get(instance).memberId = ''
+        this.get(instance).memberId = this.rejoins ? `${instance}-${this.removed.length + 1}` : ''
         return 1
       },
     })
-    this.processes.set(name, { watch, clock, condition: 'up', isLeaving: false, memberId: `${name}-1` })
+    this.processes.set(name, { watch, clock, condition: 'up', isLeaving: false, memberId: `${name}-1`, url: name })
   }
 
   #until(name: string, ms: number): Promise<void> {
@@ -80,14 +89,21 @@ class World {
   async #members(name: string) {
     if (!this.areBrokersUp) await new Promise(() => {})
     if (this.brokersMs > 0) await this.#until(name, this.brokersMs)
-    return [...this.processes]
-      .filter(([, { memberId }]) => memberId !== '')
-      .map(([name, { memberId }]) => ({ memberId, instance: name, userData: { url: name }, assigned: [], isJoining: false }))
+    const known = [...this.processes].filter(([, { memberId }]) => memberId !== '')
+    const none = { assigned: [], isJoining: false }
+    return [
+      ...known.map(([instance, { memberId, url }]) => ({ memberId, instance, userData: { url }, ...none })),
+      ...this.foreign.map((instance) => ({ memberId: `${instance}-1`, instance, userData: null, ...none })),
+    ]
   }
 
-  #peer(from: string, to: string): Peer {
+  #peer(from: string, url: string): Peer {
+    // At an address that nobody has, nothing listens.
+    const to = this.processes.has(url) ? url : ([...this.processes].find((each) => each[1].url === url)?.[0] ?? '')
     const call = async <Answer>(answer: () => Promise<Answer> | Answer): Promise<Answer> => {
-      if (this.get(to).condition === 'refused') throw Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })
+      this.calls++
+      if (this.get(to).condition === 'refused' || this.get(to).url !== url)
+        throw Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })
       const isCut = () => this.get(to).condition === 'silent' || this.cuts.has([from, to].sort().join())
       for (let waitedMs = 0; isCut(); waitedMs += 100) {
         if (waitedMs >= 1_500) throw new Error('late')
@@ -103,7 +119,12 @@ class World {
     const { watch } = this.get(to)
     return {
       alive: () => call(() => (this.get(to).condition === 'gone' ? ('gone' as const) : watch.alive())),
-      hears: (instance) => call(() => watch.hears(instance)),
+      hears: (instance) =>
+        call(async () => {
+          const heard = watch.hears(instance)
+          await this.#until(to, this.hearsMs)
+          return heard
+        }),
     }
   }
 }
@@ -213,6 +234,64 @@ describe('a silent process', () => {
 })
 
 describe('no removal', () => {
+  it('of a process that is heard while its other watcher is asked', async () => {
+    const world = await World.of('abc')
+    world.hearsMs = 900
+    world.get('b').condition = 'silent'
+    await world.pass(2_200)
+    world.get('b').condition = 'up'
+    await world.pass(10_000)
+    expect(world.whom).toEqual([])
+  })
+
+  it('of a process whose front has never said anything but that its engine is dead', async () => {
+    const world = new World('ab', { fronts: true })
+    world.get('b').condition = 'gone'
+    world.get('a').watch.start()
+    await world.pass(10_000)
+    expect(world.whom).toEqual([])
+  })
+
+  it('of a silent one by a single watcher, where the others in the group have no address', async () => {
+    const world = await World.of('ab')
+    world.foreign.push('aa', 'c')
+    await world.pass(2_000)
+    world.get('b').condition = 'silent'
+    await world.pass(30_000)
+    expect(world.whom).toEqual([])
+    world.get('b').condition = 'up'
+    await world.pass(2_000)
+    world.get('b').condition = 'refused'
+    await world.pass(1_000)
+    expect(world.whom).toEqual(['b'])
+  })
+
+  it('again and again, of two that cannot hear each other and live', async () => {
+    const world = await World.of('ab')
+    world.rejoins = true
+    world.cuts.add('a,b')
+    await world.pass(300_000)
+    // Each of them once.
+    expect(world.removed.length).toBeLessThanOrEqual(2)
+  })
+
+  it('of a process that has another address now', async () => {
+    const world = await World.of('abc')
+    world.get('b').url = 'moved'
+    await world.pass(1_900)
+    const before = world.removed.length
+    await world.pass(60_000)
+    expect(world.removed.length).toBe(before)
+  })
+
+  it('without calls in a loop, of a process that answers at once', async () => {
+    const world = await World.of('ab')
+    world.get('b').isLeaving = true
+    const before = world.calls
+    await world.pass(10_000)
+    expect(world.calls - before).toBeLessThan(200)
+  })
+
   it('of a process that says that it leaves', async () => {
     const world = await World.of('abc')
     world.get('b').isLeaving = true

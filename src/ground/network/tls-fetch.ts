@@ -115,9 +115,12 @@ const untrusted = new Set([
 /** Whether a request failed because no known authority has signed the certificate of the server. */
 export const isUntrusted = (thrown: unknown): boolean => untrusted.has(String((innermost(thrown) as { code?: unknown }).code))
 
-/** Whether nothing listens at the address. */
-export const isRefused = (thrown: unknown): boolean =>
-  (innermost(thrown) as { code?: unknown } | undefined)?.code === 'ECONNREFUSED'
+/** Whether nothing listens at the address, or at any of those that a name has. */
+export function isRefused(thrown: unknown): boolean {
+  if (thrown instanceof AggregateError) return thrown.errors.length > 0 && thrown.errors.every(isRefused)
+  if (!(thrown instanceof Error)) return false
+  return (thrown as NodeJS.ErrnoException).code === 'ECONNREFUSED' || isRefused(thrown.cause)
+}
 
 /** The reason of a failed request: fetch itself only says "fetch failed". `limitMs`: the time limit of its signal. */
 export function reasonOf(thrown: unknown, limitMs?: number): string {

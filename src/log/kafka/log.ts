@@ -112,10 +112,14 @@ const loadingRetry = { initialRetryTime: 60, maxRetryTime: 200, multiplier: 1.2,
 export async function removeDeparted(client: KafkaClient, instance: string, groupIds: readonly string[]): Promise<number> {
   const admin = await client.admin(loadingRetry)
   try {
-    const found = await Promise.all(
+    const found = await Promise.allSettled(
       groupIds.map(async (groupId) => (await membersOf(admin, groupId)).map((member) => ({ ...member, groupId }))),
     )
-    const departed = found.flat().filter((member) => member.instance === instance)
+    // A group that cannot be read does not keep the others waiting.
+    const members = found.flatMap((group) => (group.status === 'fulfilled' ? group.value : []))
+    const departed = members.filter((member) => member.instance === instance)
+    const refused = found.find(({ status }) => status === 'rejected')
+    if (departed.length === 0 && refused?.status === 'rejected') throw refused.reason
     if (departed.length > 0) await admin.remove(departed.map(({ groupId, memberId }) => ({ groupId, memberId })))
     return departed.length
   } finally {

@@ -114,7 +114,7 @@ export async function startHttp(
     seriesFile: join(config.dataDir, 'series.json'),
     public: isPublic,
   })
-  undo.push(() => api.stop())
+  undo.push(() => api.stop(), peers.stop)
   const url = advertised(config.advertisedUrl, await api.listen(config.httpHost, config.httpPort))
   operations?.start()
   peers.start()
@@ -141,14 +141,17 @@ function peersOf(parts: ProcessContext, engineUrl: string | undefined) {
   return { engine, remote }
 }
 
-/** Watches the next members of the groups that have work of this process: its schedulers', and those of its own workers. */
+/**
+ * Watches the next members of the groups that have work of this process: its schedulers', and those of its own workers. It stops before the
+ * API does, so that those who watch this process hear that it leaves.
+ */
 function peerWatchOf(parts: ProcessContext, scheduler: Scheduler | undefined, admin: Pick<LogAdmin, 'groupMembers'>): PeerWatch {
-  const { config, log, names, instance, clock, metrics, logger, undo } = parts
+  const { config, log, names, instance, clock, metrics, logger } = parts
   const { httpsCa: ca, apiTokens, pools } = config
   const options = { token: peerToken(apiTokens), fetch: fetchWith(ca === undefined ? undefined : { ca }), ...peerLimits }
   const groups = groupsOf(names, pools)
   const pooled = config.roles.has('executor') ? pools.map((pool) => names.group(`exec.${pool}`)) : []
-  const watch = new PeerWatch({
+  return new PeerWatch({
     groups: [...(scheduler === undefined ? [] : [names.group('scheduler')]), ...pooled],
     ...{ instance, clock, metrics, logger, hasFront },
     members: (groupId) => admin.groupMembers(groupId),
@@ -157,8 +160,6 @@ function peerWatchOf(parts: ProcessContext, scheduler: Scheduler | undefined, ad
     isLeaving: () => scheduler?.isLeaving === true,
     remove: (peer) => log.removeDeparted(peer, groups),
   })
-  undo.push(async () => watch.stop())
-  return watch
 }
 
 /** A peer that lives answers at once, or after half a second where that is asked for, with a word. */

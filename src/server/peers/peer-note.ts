@@ -74,7 +74,8 @@ export function urlOfPeer(note: unknown, tokens: readonly ApiToken[] = []): stri
   if (tokens.length === 0) return isLoopbackName(new URL(url).hostname) ? url : undefined
   const { proofs } = note as { proofs?: unknown }
   if (!Array.isArray(proofs)) return undefined
-  const given = proofs.slice(0, proofsMax).map((proof) => Buffer.from(String(proof), 'base64url'))
+  const texts = proofs.slice(0, proofsMax).filter((proof) => typeof proof === 'string')
+  const given = texts.map((proof) => Buffer.from(proof, 'base64url'))
   const proves = (wanted: Buffer): boolean => given.some((proof) => proof.length === proofBytes && timingSafeEqual(proof, wanted))
   return strongOf(tokens).some((token) => proves(proofOf(token, url))) ? url : undefined
 }

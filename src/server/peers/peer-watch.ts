@@ -1,35 +1,22 @@
 /**
- * Notices the death of another process before its session in the group ends. The members of a group form a ring, in the order of their
- * names. Each process watches the two after it: one call `alive` to each is always open, and is answered after half a second.
+ * Notices the death of another process before its session in the group ends (ADR 0143). The members of a group form a ring, in the order of
+ * their names. Each process watches the two after it (watched-peer.ts).
  *
- *   heard ──connection refused──► dead                        (behind a front: refused for 1 s, or the front says so)
- *     │ ▲
- *     │ └──an answer, or the other watcher has heard it
- *     └──nothing for 2 s──► silent ──the other watcher, or without one a broker, agrees──► dead
- *   dead ──► its members are removed from the groups of its roles
+ *   refused ──────────────────────────────────────────────────────────────► dead
+ *   silent ──the other watcher has not heard it either; of two members, a broker answers──► dead
+ *   dead, and still the member that was watched ──► its members are removed from the groups of its roles
  *
  * Nothing here fences anybody: a process that is removed by mistake joins again, and until then the fence of the next owner decides who
  * fires. Without an answer of anybody the session decides, as it does for members that have no URL.
  */
-import type { Clock } from '../../ground/clock/index.ts'
+import { type Clock, waitFor } from '../../ground/clock/index.ts'
 import { BoundedMap, withTimeout } from '../../ground/concurrency/index.ts'
 import type { Logger } from '../../ground/logging/index.ts'
 import type { Metrics } from '../../ground/metrics/index.ts'
-import { isRefused } from '../../ground/network/index.ts'
 import type { GroupMember } from '../../ground/ports/index.ts'
 import { aliveHoldMs } from './limits.ts'
 import { ringOf } from './ring.ts'
-
-/** `gone`: the front of this process answers, and its engine is dead. */
-export type PeerState = 'alive' | 'leaving' | 'gone'
-
-/** Another process, as the watch calls it. */
-export interface Peer {
-  /** The answer comes after `aliveHoldMs`, so that a connection is open all the time. */
-  alive(): Promise<PeerState>
-  /** Milliseconds since the callee has heard an instance; null if it does not watch it, or never heard it. */
-  hears(instance: string): Promise<number | null>
-}
+import { type Peer, type PeerState, silentMsMax, WatchedPeer } from './watched-peer.ts'
 
 export interface PeerWatchOptions {
   /** Groups of which this process is a member. */
@@ -38,7 +25,7 @@ export interface PeerWatchOptions {
   instance: string
   members: (groupId: string) => Promise<GroupMember[]>
   remote: (url: string) => Peer
-  /** The URL of a member that may be called, from its user data. */
+  /** The URL of a member that may be called, from its user data. It must not throw. */
   urlOf: (userData: unknown) => string | undefined
   /** Whether that URL is the one of a front, which can end without its engine. */
   hasFront: (userData: unknown) => boolean
@@ -52,50 +39,27 @@ export interface PeerWatchOptions {
 }
 
 export const tickMs = 100
-/** Silence after which the other watcher is asked. */
-export const silentMsMax = 2_000
-/** How long the front of a process may refuse connections: it is started again within this time only if it is fast. */
-export const frontRefusedMsMax = 1_000
 /** How often the members of the groups are read. */
-export const membersMs = 2_000
-const answerMsMax = 1_000
+const membersMs = 2_000
 const readMsMax = 5_000
+const answerMsMax = 1_000
 /** An instance is removed at most once in this time. */
 export const removedMsMin = 30_000
 const watchedEach = 2
 const removedMax = 1_000
-/** Between two calls to a process that does not answer. */
-const againMs = 100
 
-interface Watched {
-  instance: string
-  /** One for each group, so that a member that joined again is another one. */
-  memberIds: string
-  peer: Peer
-  hasFront: boolean
-  /** The other members that watch it. */
-  others: readonly Peer[]
-  state: PeerState
-  /** Undefined: it was never heard. Ticks count, so that a pause of this process is no silence of others. */
-  silentMs: number | undefined
-  /** When it refused first since it was heard. */
-  refusedSinceMs: number | undefined
-  /** Whether its refusals mean its death. */
-  isRefusing: boolean
-  /** Steady time before which it is not judged again. */
-  judgedAgainAtMs: number
-}
+/** A group as it was read. Undefined: the brokers did not answer in time. */
+type Groups = GroupMember[][] | undefined
 
 export class PeerWatch {
   readonly #options: PeerWatchOptions
-  #watched = new Map<string, Watched>()
+  #watched = new Map<string, WatchedPeer>()
   readonly #removedAtMs = new BoundedMap<string, number>(removedMax)
-  #isStopped = false
+  readonly #ending = new AbortController()
   #tickedAtMs = 0
   #readAtMs = Number.NEGATIVE_INFINITY
   #isReading = false
   #cancelTick = (): void => {}
-  #holds = new Set<() => void>()
 
   constructor(options: PeerWatchOptions) {
     this.#options = options
@@ -106,15 +70,15 @@ export class PeerWatch {
     this.#tick()
   }
 
-  stop(): void {
-    this.#isStopped = true
+  readonly stop = async (): Promise<void> => {
+    this.#ending.abort()
     this.#cancelTick()
-    for (const end of this.#holds) end()
+    for (const watched of this.#watched.values()) watched.end()
   }
 
   /** For the process that watches this one. */
   async alive(): Promise<PeerState> {
-    if (!this.#isLeaving) await this.#wait(aliveHoldMs)
+    if (!this.#isLeaving) await waitFor(aliveHoldMs, this.#options.clock, this.#ending.signal).catch(() => undefined)
     return this.#isLeaving ? 'leaving' : 'alive'
   }
 
@@ -128,55 +92,55 @@ export class PeerWatch {
     // A process that was paused, or is busy, has not listened.
     const passedMs = Math.min(nowMs - this.#tickedAtMs, 2 * tickMs)
     this.#tickedAtMs = nowMs
-    const all = [...this.#watched.values()]
-    for (const watched of all) this.#judge(watched, passedMs)
-    metrics.peersHeard.set(all.filter(({ silentMs = silentMsMax }) => silentMs < silentMsMax).length)
-    if (nowMs - this.#readAtMs >= membersMs && !this.#isReading) void this.#read()
+    let heard = 0
+    for (const watched of this.#watched.values()) {
+      watched.passed(passedMs)
+      const { condition } = watched
+      if (condition === 'heard' || condition === 'leaving') heard++
+      const isDead = condition === 'refused' || condition === 'silent'
+      if (isDead && nowMs >= watched.judgedAgainAtMs) void this.#judge(watched, condition, nowMs)
+    }
+    metrics.peersHeard.set(heard)
+    if (nowMs - this.#readAtMs >= membersMs && !this.#isReading) void this.#look()
     this.#cancelTick = clock.at(clock.nowMs() + tickMs, () => this.#tick())
   }
 
-  #judge(watched: Watched, passedMs: number): void {
-    const { state } = watched
-    if (watched.silentMs === undefined) return
-    watched.silentMs += passedMs
-    if (state === 'leaving' || this.#options.clock.steadyMs() < watched.judgedAgainAtMs) return
-    if (state === 'gone' || watched.isRefusing) void this.#end(watched, 'refused')
-    else if (watched.silentMs >= silentMsMax) void this.#end(watched, 'silent')
-  }
-
-  async #end(watched: Watched, reason: 'refused' | 'silent'): Promise<void> {
-    const nowMs = this.#options.clock.steadyMs()
-    // Each step below has a limit, and all of them together end before this.
+  async #judge(watched: WatchedPeer, condition: 'refused' | 'silent', nowMs: number): Promise<void> {
+    const { instance } = watched.seen
+    const { silentMs = 0 } = watched
+    // Each step below has a limit, and they end before this.
     watched.judgedAgainAtMs = nowMs + 3 * answerMsMax
-    const removedAtMs = this.#removedAtMs.get(watched.instance) ?? Number.NEGATIVE_INFINITY
-    if (this.#isLeaving || nowMs - removedAtMs < removedMsMin) return
-    if (reason === 'silent' && !(await this.#isWitnessed(watched))) return
-    if (await this.#isMember(watched)) await this.#remove(watched, reason)
+    if (nowMs - (this.#removedAtMs.get(instance) ?? Number.NEGATIVE_INFINITY) < removedMsMin) return
+    if (condition === 'silent' && !(await this.#isWitnessed(watched))) return
+    const isMember = await this.#isMember(watched)
+    // It may have been heard meanwhile, and this process may have begun to leave.
+    if (this.#isLeaving || watched.condition === 'leaving' || (watched.silentMs ?? 0) < silentMs) return
+    // Its other watcher has removed it.
+    if (isMember === false) this.#removedAtMs.set(instance, nowMs)
+    if (isMember === true) await this.#remove(watched, condition)
   }
 
   get #isLeaving(): boolean {
-    return this.#isStopped || this.#options.isLeaving()
+    return this.#ending.signal.aborted || this.#options.isLeaving()
   }
 
-  /** Whether the other watchers have not heard it either. Without others, the broker that answers next is the witness. */
-  async #isWitnessed({ instance, others }: Watched): Promise<boolean> {
-    if (others.length === 0) return true
+  /** Whether the other watchers have not heard it either. Of two members, the broker that answers next is the witness. */
+  async #isWitnessed({ seen: { instance }, others, isAlone }: WatchedPeer): Promise<boolean> {
     const { clock } = this.#options
     const heard = await Promise.all(others.map((other) => withTimeout(clock, answerMsMax, other.hears(instance))))
     const known = heard.filter((ms) => typeof ms === 'number')
-    return known.length > 0 && known.every((ms) => ms >= silentMsMax - aliveHoldMs)
+    return isAlone || (known.length > 0 && known.every((ms) => ms >= silentMsMax - aliveHoldMs))
   }
 
-  /** Whether the brokers answer, and show the same member as when it was watched. False also if it has been heard meanwhile. */
-  async #isMember({ instance, memberIds, silentMs = 0 }: Watched): Promise<boolean> {
-    const members = await withTimeout(this.#options.clock, answerMsMax, this.#members())
-    const isSilent = (this.#watched.get(instance)?.silentMs ?? 0) >= silentMs
-    return isSilent && members !== undefined && idsOf(members, instance) === memberIds
+  /** Whether it is still the member that was watched. Undefined: no broker says so. */
+  async #isMember({ seen: { instance, memberIds } }: WatchedPeer): Promise<boolean | undefined> {
+    const groups = await this.#read(answerMsMax)
+    return groups && idsOf(groups.flat(), instance) === memberIds
   }
 
-  async #remove(watched: Watched, reason: 'refused' | 'silent'): Promise<void> {
+  async #remove(watched: WatchedPeer, reason: 'refused' | 'silent'): Promise<void> {
     const { remove, metrics, logger, clock } = this.#options
-    const { instance } = watched
+    const { instance } = watched.seen
     this.#removedAtMs.set(instance, clock.steadyMs())
     try {
       const members = await remove(instance)
@@ -187,92 +151,70 @@ export class PeerWatch {
       logger.warn(facts, `${instance} ${how}. Its members were removed from their groups, so that others take over.`)
     } catch (error) {
       // Its other watcher may have been faster.
-      if (!(await this.#isMember(watched))) return
+      if ((await this.#isMember(watched)) === false) return
+      this.#removedAtMs.delete(instance)
       const facts = { event: 'peer-not-removed' as const, peer: instance, err: error }
       logger.warn(facts, `${instance} is dead, but could not be removed from its groups. They wait until its session ends.`)
     }
   }
 
-  async #members(): Promise<GroupMember[]> {
-    return (await Promise.all(this.#options.groups.map((groupId) => this.#options.members(groupId)))).flat()
+  #read(limitMs: number): Promise<Groups> {
+    const { groups, members, clock } = this.#options
+    return withTimeout(clock, limitMs, Promise.all(groups.map(members)))
   }
 
-  /** Reads who is in the groups, and watches the next two in each. */
-  async #read(): Promise<void> {
+  /** Watches the next two in each group. Members without a URL are neither watched nor watchers. */
+  async #look(): Promise<void> {
+    const { instance, clock, urlOf } = this.#options
     this.#isReading = true
-    const { groups, instance, members, clock } = this.#options
-    const found = await withTimeout(clock, readMsMax, Promise.all(groups.map(members)))
+    const groups = await this.#read(readMsMax)
     this.#readAtMs = clock.steadyMs()
     this.#isReading = false
-    // Without an answer of the brokers, what is watched stays.
-    if (found === undefined || this.#isStopped) return
-    const next = new Set(found.flatMap((group) => ringOf(group).next(instance, watchedEach)))
+    // Without an answer, and while a group shows its members without their data, what is watched stays.
+    if (this.#ending.signal.aborted || groups === undefined || groups.flat().some(({ isJoining }) => isJoining)) return
+    const known = groups.map((group) =>
+      group.filter((member) => member.instance === instance || urlOf(member.userData) !== undefined),
+    )
+    const next = new Set(known.flatMap((group) => ringOf(group).next(instance, watchedEach)))
     const before = this.#watched
-    this.#watched = new Map()
-    for (const name of next) this.#watch(name, found, before.get(name))
+    this.#watched = new Map([...next].flatMap((name) => this.#watchedOf(name, groups, known, before.get(name))))
+    for (const [name, watched] of before) if (this.#watched.get(name) !== watched) watched.end()
   }
 
-  #watch(instance: string, groups: readonly GroupMember[][], before: Watched | undefined): void {
-    const { urlOf, hasFront, remote } = this.#options
-    const all = groups.flat()
-    const peerOf = (name: string): Peer[] => {
-      const url = all.flatMap((member) => (member.instance === name ? (urlOf(member.userData) ?? []) : []))[0]
-      return url === undefined ? [] : [remote(url)]
-    }
-    const [peer] = peerOf(instance)
-    // While a group changes, brokers show its members without their data.
-    if (peer === undefined) return void (before && this.#watched.set(instance, before))
-    const watchers = groups.flatMap((group) => ringOf(group).before(instance, watchedEach))
-    const others = [...new Set(watchers)].filter((name) => name !== this.#options.instance).flatMap(peerOf)
-    const note = all.find((member) => member.instance === instance)?.userData
-    const seen = { memberIds: idsOf(all, instance), others, hasFront: hasFront(note) }
-    if (before !== undefined) return void this.#watched.set(instance, Object.assign(before, seen))
-    const nothing = {
-      state: 'alive' as const,
-      silentMs: undefined,
-      refusedSinceMs: undefined,
-      isRefusing: false,
-      judgedAgainAtMs: 0,
-    }
-    const watched: Watched = { instance, peer, ...seen, ...nothing }
-    this.#watched.set(instance, watched)
-    void this.#listen(watched)
+  /** A member that has joined again, or has another address, is one that was never heard. */
+  #watchedOf(
+    name: string,
+    groups: readonly GroupMember[][],
+    known: readonly GroupMember[][],
+    before: WatchedPeer | undefined,
+  ): [string, WatchedPeer][] {
+    const { instance, hasFront, remote, clock } = this.#options
+    const urls = this.#urlsOf(name, known)
+    const [url] = urls
+    // Two members that call themselves the same are not one process.
+    if (url === undefined || urls.length > 1) return []
+    const notes = known.flat().flatMap((member) => (member.instance === name ? [member.userData] : []))
+    const seen = { instance: name, url, memberIds: idsOf(groups.flat(), name), hasFront: notes.some(hasFront) }
+    const isSame = before?.seen.memberIds === seen.memberIds && before.seen.url === url
+    const watched = isSame ? before : new WatchedPeer(seen, remote(url), clock)
+    const watchers = new Set(known.flatMap((group) => ringOf(group).before(name, watchedEach)))
+    watchers.delete(instance)
+    watched.others = [...watchers].flatMap((watcher) => this.#urlsOf(watcher, known).slice(0, 1).map(remote))
+    watched.isAlone = groups.every(
+      (group) => !hasInstance(group, name) || new Set(group.map((member) => member.instance)).size <= 2,
+    )
+    return [[name, watched]]
   }
 
-  /** Until it is watched no longer. */
-  async #listen(watched: Watched): Promise<void> {
-    while (!this.#isStopped && this.#watched.get(watched.instance) === watched) {
-      try {
-        watched.state = await watched.peer.alive()
-        Object.assign(watched, { silentMs: 0, refusedSinceMs: undefined, isRefusing: false })
-        if (watched.state !== 'alive') await this.#wait(againMs)
-      } catch (error) {
-        if (isRefused(error)) this.#refused(watched)
-        await this.#wait(againMs)
-      }
-    }
-  }
-
-  #refused(watched: Watched): void {
-    const nowMs = this.#options.clock.steadyMs()
-    watched.refusedSinceMs ??= nowMs
-    watched.isRefusing = nowMs - watched.refusedSinceMs >= (watched.hasFront ? frontRefusedMsMax : 0)
-  }
-
-  /** Ends early at the stop. */
-  #wait(ms: number): Promise<void> {
-    const { clock } = this.#options
-    return new Promise((resolve) => {
-      const end = (): void => {
-        cancel()
-        this.#holds.delete(end)
-        resolve()
-      }
-      const cancel = clock.at(clock.nowMs() + ms, end)
-      this.#holds.add(end)
-    })
+  #urlsOf(name: string, groups: readonly GroupMember[][]): string[] {
+    const { urlOf } = this.#options
+    const members = groups.flat().filter((member) => member.instance === name)
+    return [...new Set(members.flatMap((member) => urlOf(member.userData) ?? []))]
   }
 }
+
+const hasInstance = (members: readonly GroupMember[], instance: string): boolean =>
+  members.some((member) => member.instance === instance)
 
 const idsOf = (members: readonly GroupMember[], instance: string): string =>
   members

@@ -8,8 +8,8 @@ import type { Asker, Health, JobQueries, PartitionProof, ProofQueries } from '..
 import { type Call, callerHeader, callPath, calls, decodeInternalJson, standbyCalls } from './calls.ts'
 import { remoteBytesMax, remoteTimeoutMs } from './limits.ts'
 import type { RemoteOwner } from './owner-directory.ts'
-import type { PeerState } from './peer-watch.ts'
 import type { RemoteHistory } from './role-directories.ts'
+import type { PeerState } from './watched-peer.ts'
 
 export interface RemoteQueriesOptions {
   /** Bearer token for the other process. Absent: none is sent. */

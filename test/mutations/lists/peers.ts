@@ -2,6 +2,7 @@
 import { area } from '../mutation.ts'
 
 const watch = 'src/server/peers/peer-watch.ts'
+const watched = 'src/server/peers/watched-peer.ts'
 
 export const peerMutations = area(
   'deaths of peers',
@@ -9,14 +10,35 @@ export const peerMutations = area(
   [
     [
       'never-heard',
-      watch,
-      'if (watched.silentMs === undefined) return',
-      'watched.silentMs ??= 0',
+      watched,
+      "if (this.#silentMs === undefined) return 'unknown'",
+      'this.#silentMs ??= 0',
       'a process that was never reached counts as dead',
     ],
-    ['front-refused-at-once', watch, 'watched.hasFront ? frontRefusedMsMax : 0', '0', 'an engine is removed when its front ends'],
-    ['no-witness', watch, "reason === 'silent' && !(await this.#isWitnessed(watched))", 'false', 'one watcher alone decides'],
+    [
+      'front-refused-at-once',
+      watched,
+      'this.seen.hasFront ? frontRefusedMsMax : 0',
+      '0',
+      'an engine is removed when its front ends',
+    ],
+    ['leaving-removed', watched, "if (this.#isLeaving) return 'leaving'", '', 'a process that leaves is removed meanwhile'],
+    [
+      'calls-in-a-loop',
+      watched,
+      'if (leftMs > 0) await',
+      'if (leftMs < 0) await',
+      'a process that answers at once is called without a pause',
+    ],
+    ['no-witness', watch, "condition === 'silent' && !(await this.#isWitnessed(watched))", 'false', 'one watcher alone decides'],
     ['silent-witness', watch, 'known.length > 0 && known.every', 'known.every', 'a watcher that does not answer is a witness'],
+    [
+      'third-member-uncounted',
+      watch,
+      'isAlone || (known.length',
+      'others.length === 0 || (known.length',
+      'one watcher alone decides beside members without an address',
+    ],
     [
       'own-pause-counts',
       watch,
@@ -24,29 +46,41 @@ export const peerMutations = area(
       'nowMs - this.#tickedAtMs',
       'a process that was paused takes all others for silent',
     ],
-    ['leaving-removed', watch, "state === 'leaving' || ", '', 'a process that leaves is removed meanwhile'],
     [
       'leaving-removes',
       watch,
-      'this.#isLeaving || nowMs - removedAtMs',
-      'nowMs - removedAtMs',
+      "if (this.#isLeaving || watched.condition === 'leaving' || ",
+      'if (',
       'a process that leaves removes others',
     ],
-    ['removed-again', watch, 'nowMs - removedAtMs < removedMsMin', 'false', 'an instance is removed each second'],
+    ['removed-again', watch, '< removedMsMin', '< 0', 'an instance is removed each second'],
     [
       'other-member-removed',
       watch,
-      'idsOf(members, instance) === memberIds',
+      'idsOf(groups.flat(), instance) === memberIds',
       'true',
       'a member that has joined again is removed for its former silence',
     ],
     [
       'heard-meanwhile',
       watch,
-      'return isSilent && ',
-      'return ',
+      ' || (watched.silentMs ?? 0) < silentMs',
+      '',
       'a process is removed that has answered while the brokers were asked',
     ],
-    ['second-watcher-warns', watch, 'if (!(await this.#isMember(watched))) return', '', 'the slower watcher logs an error'],
+    [
+      'same-after-a-join',
+      watch,
+      'before?.seen.memberIds === seen.memberIds && before.seen.url === url',
+      'before !== undefined',
+      'two processes that cannot hear each other remove each other for ever',
+    ],
+    [
+      'second-watcher-warns',
+      watch,
+      'if ((await this.#isMember(watched)) === false) return',
+      '',
+      'the slower watcher logs an error',
+    ],
   ],
 )

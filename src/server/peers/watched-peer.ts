@@ -1,0 +1,112 @@
+/**
+ * Another process as its watcher hears it. One call `alive` is open all the time.
+ *
+ *   unknown ──alive──► heard ──leaving──► leaving          unknown: it was never heard, so nothing can be said about it
+ *                       │ ▲
+ *                       │ └──an answer── refused            refused: nothing listens there any more; behind a front for 1 s
+ *                       ├──refused, or its front says so──► refused
+ *                       └──no answer for 2 s──► silent
+ */
+import { type Clock, waitFor } from '../../ground/clock/index.ts'
+import { isRefused } from '../../ground/network/index.ts'
+
+/** `gone`: the front of this process answers, and its engine is dead. */
+export type PeerState = 'alive' | 'leaving' | 'gone'
+
+/** Another process, as its watcher calls it. */
+export interface Peer {
+  /** The answer comes after `aliveHoldMs`, so that a connection is open all the time. */
+  alive(): Promise<PeerState>
+  /** Milliseconds since the callee has heard an instance; null if it does not watch it, or never heard it. */
+  hears(instance: string): Promise<number | null>
+}
+
+export interface SeenPeer {
+  instance: string
+  url: string
+  /** Those in the groups. A member that has joined again has another one. */
+  memberIds: string
+  hasFront: boolean
+}
+
+/** Silence after which the other watcher is asked. */
+export const silentMsMax = 2_000
+/** How long the front of a process may refuse connections. */
+export const frontRefusedMsMax = 1_000
+/** Between two calls, so that one that answers or fails at once is not called in a loop. */
+const againMs = 100
+
+export class WatchedPeer {
+  readonly seen: SeenPeer
+  /** The other members that watch it. */
+  others: readonly Peer[] = []
+  /** Whether its group has no third member. Then a broker is the witness. */
+  isAlone = false
+  /** Steady time before which it is not judged again. */
+  judgedAgainAtMs = 0
+  /** Undefined: it was never heard. */
+  #silentMs: number | undefined
+  #refusedSinceMs: number | undefined
+  #isRefused = false
+  #isLeaving = false
+  readonly #clock: Clock
+  readonly #ending = new AbortController()
+
+  constructor(seen: SeenPeer, peer: Peer, clock: Clock) {
+    this.seen = seen
+    this.#clock = clock
+    void this.#listen(peer)
+  }
+
+  /** It is watched no longer. */
+  end(): void {
+    this.#ending.abort()
+  }
+
+  get condition(): 'unknown' | 'heard' | 'leaving' | 'refused' | 'silent' {
+    if (this.#silentMs === undefined) return 'unknown'
+    if (this.#isLeaving) return 'leaving'
+    if (this.#isRefused) return 'refused'
+    return this.#silentMs >= silentMsMax ? 'silent' : 'heard'
+  }
+
+  /** Undefined: it was never heard. */
+  get silentMs(): number | undefined {
+    return this.#silentMs
+  }
+
+  /** Time has passed in which this process could hear. */
+  passed(ms: number): void {
+    if (this.#silentMs !== undefined) this.#silentMs += ms
+  }
+
+  async #listen(peer: Peer): Promise<void> {
+    const { signal } = this.#ending
+    while (!signal.aborted) {
+      const calledAtMs = this.#clock.steadyMs()
+      try {
+        this.#answered(await peer.alive())
+      } catch (error) {
+        if (isRefused(error)) this.#refused(this.seen.hasFront ? frontRefusedMsMax : 0)
+      }
+      const leftMs = againMs - (this.#clock.steadyMs() - calledAtMs)
+      if (leftMs > 0) await waitFor(leftMs, this.#clock, signal).catch(() => undefined)
+    }
+  }
+
+  /** An answer that is none of the three counts as silence. */
+  #answered(state: PeerState): void {
+    if (state === 'gone') this.#refused(0)
+    if (state !== 'alive' && state !== 'leaving') return
+    this.#silentMs = 0
+    this.#isLeaving = state === 'leaving'
+    this.#refusedSinceMs = undefined
+    this.#isRefused = false
+  }
+
+  #refused(msMin: number): void {
+    const nowMs = this.#clock.steadyMs()
+    this.#refusedSinceMs ??= nowMs
+    this.#isRefused = nowMs - this.#refusedSinceMs >= msMin
+  }
+}
