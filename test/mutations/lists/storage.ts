@@ -282,6 +282,7 @@ export const storageMutations = [
         "  draft.endedRuns.push(endedRunOf(draft.job, run, finished, 'deleted'))\n",
         '',
         'runs that end with their deleted job have no record on the topic runs',
+        'streams/runs/ended-run',
       ],
       [
         'ring-kept',

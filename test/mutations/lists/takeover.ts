@@ -55,6 +55,7 @@ export const takeoverMutations = [
         '  const isOld = context.shared.clock.steadyMs() - ends.askedAtMs >= endsFreshMs\n',
         '  const isOld = false\n',
         'a slow takeover uses the log ends that it asked for right after its fence',
+        'scheduler/late-commands',
       ],
       [
         'claim-not-read-back',
