@@ -108,7 +108,7 @@ export const positionMutations = [
   ),
   ...area(
     'large input records',
-    ['scheduler/timers/heavy-timer-slots', 'scheduler/heavy-bursts', 'scheduler/heavy-shares'],
+    ['scheduler/timers/heavy-timer-slots', 'scheduler/heavy-bursts', 'scheduler/heavy-shares', 'scheduler/commit/batch-limits'],
     [
       [
         'input-behind-timers',

@@ -30,7 +30,7 @@ export const storageMutations = [
         'return { jobId, runNo, writes: gives ? 2 : 1 }',
         'return { jobId, runNo, writes: 1 }',
         'the byte budget counts only one of two copies of a run that is given up',
-        'scheduler/timers/heavy-timer-slots',
+        'scheduler/commit/batch-limits',
       ],
       [
         'failure-weighs-nothing',
