@@ -279,6 +279,20 @@ test('operations that overlap leave each job as the later one says, whichever wa
   }
 })
 
+test('a job that comes up does not take an operation that the owner hears of after a later one has changed the job', async () => {
+  const { driver, owner, ids } = await bed(10)
+  for (const id of ids) driver.command(id, { type: 'PAUSE', commandId: `p-${id}` })
+  await driver.advance(1_000, 250)
+  const [earlier, later] = [operation('PAUSE', 1), operation('RESUME', 2)]
+  await announce(owner, later)
+  expect(await walked(driver, owner, later)).toEqual({ changed: 10, refused: [] })
+  await announce(owner, earlier)
+  const seen = driver.executions().length
+  await driver.advance(3_000, 250)
+  for (const id of ids) expect(startsSince(driver, seen, [id])).toBeGreaterThanOrEqual(2)
+  expect(statuses(driver, owner, ids)).toEqual(['ACTIVE'])
+})
+
 test('the next owner hears of it while it takes over, and no job fires there', async () => {
   const { driver, disk, owner, ids } = await bed(40)
   const pausing = operation('PAUSE', 1)

@@ -321,6 +321,9 @@ test('a log whose last transaction has not ended everywhere has lost nothing', a
   const end = log.withoutLastEnd()
   const successor = driver.boot('B', disk)
   await driver.advance(5_000, 500)
+  // It waits, and asks nobody to act.
+  expect(viewOf(successor)).toMatchObject({ problem: null })
+  expect(driver.phases(successor)).not.toBe('active')
   end()
   await run(driver, 20_000)
   expect(driver.phases(successor)).toBe('active')
