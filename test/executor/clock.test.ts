@@ -47,6 +47,32 @@ it('no prefetched run starts early when the clock steps ahead, and all start on 
   await harness.stop()
 })
 
+it('a run that comes while the clock is ahead, and was due by it, waits for its time when the clock is right again', async () => {
+  const { manual, harness } = worker({ batch: { batch: { maxSize: 1, maxWaitMs: 100 }, run: () => undefined } })
+  await harness.start()
+  await manual.advance(5_000)
+  const dueAt = manual.nowMs() + 60_000
+  manual.skewMs = hourMs
+  harness.put({ jobId: 'one', dueAt })
+  harness.put({ jobId: 'gathered', dueAt, handler: 'batch' }, { partition: 1 })
+  await rest()
+  await manual.advance(20_000)
+  manual.skewMs = 0
+  await manual.advance(39_000)
+  expect(harness.events()).toEqual([])
+  await manual.advance(2_000)
+  expect(
+    harness
+      .events()
+      .map(({ jobId, type, startedAt }) => [jobId, type, (startedAt ?? 0) >= dueAt])
+      .sort(),
+  ).toEqual([
+    ['gathered', 'SUCCEEDED', true],
+    ['one', 'SUCCEEDED', true],
+  ])
+  await harness.stop()
+})
+
 it('what waits for its time while the clock is behind starts when it is right again, and not a minute later', async () => {
   const log = new LoopbackLog()
   const { manual, harness } = worker({ batch: { batch: { maxSize: 10, maxWaitMs: 2_000 }, run: () => undefined } }, log)

@@ -99,6 +99,7 @@ export const pauseMutations = [
         'isPaused: () => this.#pause.isPaused',
         'isPaused: () => false',
         'a worker starts runs of its paused pool',
+        'executor/paused-pool',
       ],
     ],
   ),
