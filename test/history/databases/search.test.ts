@@ -115,6 +115,16 @@ it.each<HistoryFilter>([
   )
 })
 
+it('a page that takes several portions goes back to the oldest hour that the table of counts knows', async () => {
+  const filter = { pool: 'reports', outcome: 'SUCCEEDED' }
+  const wanted = runs.filter((run) => fits(run, filter)).sort(newestFirst)
+  // More than a first portion has, and the oldest ones are the rare runs, one in an hour.
+  expect(runs.filter(({ pool }) => pool === 'reports').length).toBeGreaterThan(2_500)
+  expect(wanted.at(-1)?.jobId).toBe('rare')
+  const { runs: found, next } = await store.page(filter, 10_000, null)
+  expect([next, found.map(keyOf)]).toEqual([null, wanted.map(keyOf)])
+})
+
 it.each([
   ['2040-03-25', 23],
   ['2040-10-28', 25],
