@@ -131,10 +131,15 @@ function onceAMinute(tell: (problem: string) => void, clock: Pick<Clock, 'steady
   }
 }
 
+/** What every call to another process of this Duelog carries. */
+const callOptionsOf = ({ config: { httpsCa: ca, apiTokens } }: Pick<ProcessContext, 'config'>) => ({
+  token: peerToken(apiTokens),
+  fetch: fetchWith(ca === undefined ? undefined : { ca }),
+})
+
 /** How this process calls others. The engine of a front has the address of the front, which calls it at its own. */
 function peersOf(parts: ProcessContext, engineUrl: string | undefined) {
-  const { httpsCa: ca, apiTokens } = parts.config
-  const options = { token: peerToken(apiTokens), fetch: fetchWith(ca === undefined ? undefined : { ca }) }
+  const options = callOptionsOf(parts)
   const engine = engineUrl === undefined ? undefined : remoteQueries(engineUrl, options)
   if (engine !== undefined) showEngine(engine, parts)
   const remote = (url: string) => (engine !== undefined && url === parts.url ? engine : remoteQueries(url, options))
@@ -147,8 +152,8 @@ function peersOf(parts: ProcessContext, engineUrl: string | undefined) {
  */
 function peerWatchOf(parts: ProcessContext, scheduler: Scheduler | undefined, admin: Pick<LogAdmin, 'groupMembers'>): PeerWatch {
   const { config, log, names, instance, clock, metrics, logger } = parts
-  const { httpsCa: ca, apiTokens, pools } = config
-  const options = { token: peerToken(apiTokens), fetch: fetchWith(ca === undefined ? undefined : { ca }), ...peerLimits }
+  const { apiTokens, pools } = config
+  const options = { ...callOptionsOf(parts), ...peerLimits }
   const groups = groupsOf(names, pools)
   const pooled = config.roles.has('executor') ? pools.map((pool) => names.group(`exec.${pool}`)) : []
   return new PeerWatch({

@@ -20,7 +20,7 @@ import { addressBySettings, startFront } from './front-process.ts'
 import { DiskWatch, ProcessHealth } from './health.ts'
 import type { ProcessContext } from './process-context.ts'
 import { auditorOf, historyOf, startAuditor, startHistory, startIntake, startPauses, startTargets } from './readers.ts'
-import type { ReadyChild, RolePlan } from './role-child.ts'
+import type { RolePlan } from './role-child.ts'
 import { roleSetsOf } from './role-sets.ts'
 import { startScaling } from './scaling.ts'
 import { clusterIdOf, knownIdsIn, openCodecs } from './schema-cache.ts'
@@ -130,7 +130,7 @@ async function assemble(options: SystemOptions, frame: Frame): Promise<System> {
     : undefined
   // Who waits for it is below; a start that fails before does not.
   front?.catch(() => {})
-  parts.url = front === undefined ? ownUrl : await addressOf(options.config, front)
+  parts.url = front === undefined ? ownUrl : (parts.url ?? (await front).url)
   if (http !== undefined) parts.logger.info({ event: 'start-http-served', url: parts.url }, 'Start: HTTP is served.')
   // All code of this process is loaded, and nothing fires yet.
   collectGarbage()
@@ -152,11 +152,6 @@ async function assemble(options: SystemOptions, frame: Frame): Promise<System> {
       return standing.registryAnswered
     },
   }
-}
-
-/** The address that other processes call, as soon as it is known: only a port that the system chooses is unknown until the front listens. */
-async function addressOf(config: Config, front: Promise<ReadyChild>): Promise<string> {
-  return config.httpPort === 0 ? (await front).url : addressBySettings(config)
 }
 
 /** Everything that all roles share. */

@@ -1,11 +1,11 @@
 /**
  * Another process as its watcher hears it. One call `alive` is open all the time.
  *
- *   unknown ──alive──► heard ──leaving──► leaving          unknown: it was never heard, so nothing can be said about it
- *                       │ ▲
- *                       │ └──an answer── refused            refused: nothing listens there any more; behind a front for 1 s
- *                       ├──refused, or its front says so──► refused
- *                       └──no answer for 2 s──► silent
+ *   unknown ──alive──► heard ──says so──► leaving
+ *                      ├──nothing listens there, or its front says that it is gone──► refused
+ *                      └──no answer for 2 s──► silent
+ *
+ * An answer leads back to heard from everywhere. About one that was never heard nothing can be said. A front may end alone, so behind one refusals count after a second.
  */
 import { type Clock, waitFor } from '../../ground/clock/index.ts'
 import { isRefused } from '../../ground/network/index.ts'
