@@ -10,7 +10,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Counts, countsOf, lineOf, type VitestReport } from './setup/counts.ts'
+import { type Counts, countsOf, lineOf, storiesOf, type VitestReport } from './setup/counts.ts'
 import { isLong } from './setup/long.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -41,6 +41,7 @@ async function testCounts(args: string[]): Promise<Counts> {
       (text) => JSON.parse(text) as VitestReport,
       () => undefined,
     )
+    for (const line of storiesOf(report)) console.log(line)
     return countsOf(report, passed)
   } finally {
     // A process that a test killed may still write to the cache. What is left lies in the system's temporary folder.

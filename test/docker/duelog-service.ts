@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { duelogEnvironment } from '../setup/environment.ts'
 import type { Test } from '../tools/duelog-process.ts'
+import { tellIfFailed } from '../tools/story.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const outputKept = 20_000
@@ -36,7 +37,7 @@ export class DuelogService {
         resolve(code)
       })
     })
-    test.onTestFailed(() => console.log(`${name}:\n${this.#output}`))
+    tellIfFailed(test, () => `${name}:\n${this.#output}`)
     test.onTestFinished(async () => {
       if (!this.#ended) this.#child.kill('SIGKILL')
       await this.exited

@@ -10,6 +10,7 @@ import { recurring, registryUrl, temporaryFolder } from '../faults/harness.ts'
 import { distinctPorts } from '../setup/free-ports.ts'
 import { Checker } from '../tools/checker.ts'
 import { clean } from '../tools/checker-audit.ts'
+import { tellIfFailed } from '../tools/story.ts'
 import { BrokerNode } from './broker-node.ts'
 import { composeFile, environmentIn } from './compose-file.ts'
 import { DuelogService } from './duelog-service.ts'
@@ -63,7 +64,7 @@ async function openCluster(test: TestContext) {
   await Promise.all(processes.map((each) => each.ready()))
   const brokers = nodes.map((name) => addressOf(`${name}:9092`))
   const checker = await Checker.open({ brokers, prefix, partitions })
-  test.onTestFailed(() => console.log(checker.story()))
+  tellIfFailed(test, () => checker.story())
   test.onTestFinished(() => checker.close())
   const service = (name: string) => processes.find((each) => each.name === name) as DuelogService
   const url = `http://${addressOf('api:8080')}`

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { duelogEnvironment } from '../setup/environment.ts'
 import type { Test } from '../tools/duelog-process.ts'
 import { makePython } from '../tools/python.ts'
+import { tellIfFailed } from '../tools/story.ts'
 
 const folderOf = fileURLToPath(new URL('../../examples/python-worker/', import.meta.url))
 
@@ -58,7 +59,7 @@ export class PythonWorker {
         resolve(code)
       })
     })
-    test.onTestFailed(() => console.log(`Python worker ${this.#child.pid}:\n${this.#output}`))
+    tellIfFailed(test, () => `Python worker ${this.#child.pid}:\n${this.#output}`)
     test.onTestFinished(async () => {
       if (!this.#ended) this.#child.kill('SIGKILL')
       await this.#exited

@@ -13,6 +13,7 @@ import { Checker } from '../tools/checker.ts'
 import type { Occurrence } from '../tools/checker-audit.ts'
 import { DuelogProcess, type Test } from '../tools/duelog-process.ts'
 import type { SchedulerPlan } from '../tools/duelog-process-plan.ts'
+import { tellIfFailed } from '../tools/story.ts'
 
 export const brokers = (process.env.DUELOG_TEST_BROKERS ?? '').split(',')
 export const registryUrl = process.env.DUELOG_TEST_REGISTRY ?? ''
@@ -64,7 +65,7 @@ export async function openSite(
   const client = createClient({ ...bed, topicPrefix: prefix })
   test.onTestFinished(() => client.close())
   const checker = await Checker.open({ brokers: bed.brokers, prefix, partitions })
-  test.onTestFailed(() => console.log(checker.story()))
+  tellIfFailed(test, () => checker.story())
   test.onTestFinished(() => checker.close())
   const plan: SchedulerPlan = { ...bed, prefix, partitions, folder: join(folder, 'store') }
   const scheduler = async (more: Partial<SchedulerPlan> = {}) => (await DuelogProcess.scheduler(test, { ...plan, ...more })).go()

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { countsOf, lineOf } from './counts.ts'
+import { countsOf, lineOf, storiesOf } from './counts.ts'
 
 const file = (status: string, ...tests: string[]) => ({ status, assertionResults: tests.map((status) => ({ status })) })
 
@@ -27,4 +27,17 @@ test('counts a run without a report as one failure', () => {
 
 test('counts a run without any test as one failure', () => {
   expect(countsOf({ testResults: [] }, true).failed).toBe(1)
+})
+
+test('has the last lines of what failed tests told, and nothing of those that passed', () => {
+  const long = Array.from({ length: 30 }, (_, line) => `line ${line}`).join('\n')
+  const tests = [
+    { status: 'failed', fullName: 'breaks', meta: { stories: [long, 'x'.repeat(500)] } },
+    { status: 'failed', fullName: 'is silent', meta: {} },
+    { status: 'passed', fullName: 'works', meta: { stories: ['fine'] } },
+  ]
+  const told = storiesOf({ testResults: [{ status: 'failed', assertionResults: tests }] })
+  expect(told.slice(0, 2)).toEqual(['breaks:', 'line 18'])
+  expect(told.slice(-2)).toEqual(['line 29', 'x'.repeat(200)])
+  expect(storiesOf(undefined)).toEqual([])
 })

@@ -1,8 +1,9 @@
-/** Turns vitest's report into the counts of the last line. */
+/** Turns vitest's report into the counts of the last line, and into what failed tests told. */
+import type { Told } from '../tools/story.ts'
 
 /** The part of vitest's JSON report that is read here. */
 export interface VitestReport {
-  testResults: { status: string; assertionResults: { status: string }[] }[]
+  testResults: { status: string; assertionResults: { status: string; fullName?: string; meta?: Told }[] }[]
 }
 
 export interface Counts {
@@ -32,4 +33,19 @@ export function countsOf(report: VitestReport | undefined, succeeded: boolean): 
 
 export function lineOf({ passed, failed, skipped }: Counts): string {
   return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`
+}
+
+/** The last lines of a story: what the test waited for, and the last that each process said. */
+const linesTold = 12
+const lineLengthMax = 200
+
+/** What failed tests told: the only lines that are read where just the end of the output is kept. */
+export function storiesOf(report: VitestReport | undefined): string[] {
+  const failed = (report?.testResults ?? []).flatMap(({ assertionResults }) =>
+    assertionResults.filter(({ status }) => status === 'failed'),
+  )
+  return failed.flatMap(({ fullName, meta }) => {
+    const lines = (meta?.stories ?? []).flatMap((story) => story.split('\n').slice(-linesTold))
+    return lines.length === 0 ? [] : [`${fullName}:`, ...lines.map((line) => line.slice(0, lineLengthMax))]
+  })
 }

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import type { TestContext } from 'vitest'
 import { duelogEnvironment } from '../setup/environment.ts'
 import type { ChildMessage, SchedulerPlan, SchedulerReport } from './duelog-process-plan.ts'
+import { tellIfFailed } from './story.ts'
 
 const warnLevel = 40
 /** A phase that ends without a message is visible in the next report. */
@@ -45,7 +46,7 @@ export class DuelogProcess {
       this.#heardAt.push(Date.now())
       this.#look()
     })
-    test.onTestFailed(() => console.log(this.story()))
+    tellIfFailed(test, () => this.story())
     test.onTestFinished(async () => {
       if (this.#ended === undefined) this.signal('SIGKILL')
       await this.exited
