@@ -15,6 +15,9 @@ interface Process {
   condition: Condition
   isLeaving: boolean
   memberId: string
+  /** Whether no broker answers it. */
+  isDeaf: boolean
+  heardAtMs: number
 }
 
 class World {
@@ -70,6 +73,7 @@ class World {
       urlOf: (note) => (note as { url?: string } | null)?.url,
       hasFront: () => isFront,
       isLeaving: () => this.get(name).isLeaving,
+      brokersHeardAtMs: () => this.#heardAtMs(name),
       remove: async (instance) => {
         await this.#until(name, this.brokersMs)
         if (this.get(instance).memberId === '') throw new Error('The coordinator is not aware of this member')
@@ -78,7 +82,16 @@ class World {
         return 1
       },
     })
-    this.processes.set(name, { watch, clock, condition: 'up', isLeaving: false, memberId: `${name}-1`, url: name })
+    this.processes.set(name, {
+      watch,
+      clock,
+      condition: 'up',
+      isLeaving: false,
+      memberId: `${name}-1`,
+      url: name,
+      isDeaf: false,
+      heardAtMs: 0,
+    })
   }
 
   #until(name: string, ms: number): Promise<void> {
@@ -86,8 +99,14 @@ class World {
     return new Promise((resolve) => clock.at(clock.nowMs() + ms, resolve))
   }
 
+  #heardAtMs(name: string): number {
+    const heard = this.get(name)
+    if (this.areBrokersUp && !heard.isDeaf) heard.heardAtMs = this.time.nowMs
+    return heard.heardAtMs
+  }
+
   async #members(name: string) {
-    if (!this.areBrokersUp) await new Promise(() => {})
+    if (!this.areBrokersUp || this.get(name).isDeaf) await new Promise(() => {})
     if (this.brokersMs > 0) await this.#until(name, this.brokersMs)
     const known = [...this.processes].filter(([, { memberId }]) => memberId !== '')
     const none = { assigned: [], isJoining: false }
@@ -230,6 +249,61 @@ describe('a silent process', () => {
     world.get('a').clock.stopped = false
     await world.pass(10_000)
     expect(world.whom).not.toContain('b')
+  })
+})
+
+describe('a process that no broker answers', () => {
+  it('is removed after 3 s, while brokers answer those that watch it', async () => {
+    const world = await World.of('abc')
+    world.get('b').isDeaf = true
+    await world.pass(2_900)
+    expect(world.whom).toEqual([])
+    await world.pass(1_200)
+    expect(world.whom).toEqual(['b'])
+    expect(world.logged).toHaveLength(1)
+  })
+
+  it('stays while no broker answers anybody, and when all hear them again', async () => {
+    const world = await World.of('abc')
+    world.areBrokersUp = false
+    await world.pass(30_000)
+    world.areBrokersUp = true
+    await world.pass(30_000)
+    expect(world.whom).toEqual([])
+  })
+
+  it('stays if one answers it while it is judged', async () => {
+    const world = await World.of('ab')
+    world.brokersMs = 900
+    world.get('b').isDeaf = true
+    await world.pass(3_200)
+    world.get('b').isDeaf = false
+    await world.pass(10_000)
+    expect(world.whom).toEqual([])
+  })
+
+  it('stays if its brokers take a moment longer than it waits for them', async () => {
+    const world = await World.of('ab')
+    for (let time = 0; time < 10; time++) {
+      world.get('b').isDeaf = true
+      await world.pass(2_300)
+      world.get('b').isDeaf = false
+      await world.pass(2_000)
+    }
+    expect(world.whom).toEqual([])
+  })
+
+  it('is not one that was stopped itself, and has not read what they said', async () => {
+    const world = await World.of('ab')
+    const { clock } = world.get('b')
+    clock.stopped = true
+    await world.pass(1_500)
+    clock.stopped = false
+    world.get('b').isDeaf = true
+    await world.pass(500)
+    world.get('b').isDeaf = false
+    await world.pass(5_000)
+    expect(world.whom).toEqual([])
   })
 })
 

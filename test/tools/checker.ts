@@ -58,6 +58,7 @@ export class Checker {
   readonly #succeeded = new Set<string>()
   /** The occurrences that callers wait for. */
   readonly #awaited: string[][] = []
+  readonly #crashes: string[] = []
   /** The occurrence of each run, and the runs that were reported as succeeded. Events and Executions arrive in any order. */
   readonly #occurrences = new Map<string, string>()
   readonly #ended = new Set<string>()
@@ -74,7 +75,13 @@ export class Checker {
       groupId: `checker-${randomUUID()}`,
       readUncommitted: false,
       maxWaitTimeInMs: 100,
+      // After a fault of the brokers kafkajs joins as another member, and the group waits for the former one.
+      sessionTimeout: 10_000,
+      heartbeatInterval: 1_000,
       allowAutoTopicCreation: false,
+    })
+    this.#consumer.on('consumer.crash', ({ payload: { error, restart } }) => {
+      this.#crashes.push(`${new Date().toISOString()} ${error.name}: ${error.message}${restart ? '' : ', and reads no more'}`)
     })
     this.#producer = this.#kafka.producer({ allowAutoTopicCreation: false })
     const names = topicNames(options.prefix)
@@ -179,6 +186,7 @@ export class Checker {
     return [
       `The checker has read ${this.executions.length} executions, ${this.events.length} events:`,
       ...read,
+      ...this.#crashes.map((crash) => `Its consumer failed at ${crash}`),
       'It waits for:',
       ...missing,
     ].join('\n  ')

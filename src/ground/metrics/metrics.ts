@@ -119,7 +119,7 @@ export function newMetrics({ ofProcess = true } = {}) {
     ),
     peersRemoved: counter(
       'peers_removed_total',
-      'Processes that this one found dead and removed from their groups: their connections were refused, or they were silent.',
+      'Processes that this one found dead and removed from their groups: their connections were refused, they were silent, or no broker answered them.',
       ['reason'],
     ),
     withdrawn: gauge('withdrawn', 'Whether this process lets others fire because its local stores fail permanently: 1 or 0.'),

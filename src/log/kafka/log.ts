@@ -68,6 +68,8 @@ export function connectLog(options: LogOptions) {
     targetTopics: (wanted: TargetTopicsOptions) => new CheckedTopics(client, logger, wanted),
     /** Reports whether brokers are unreachable: one failed, and none has answered since. Called at once if they are. Returns its unsubscribe function. */
     onAway: (listener: (isAway: boolean) => void) => client.onAway(listener),
+    /** When a broker last sent anything to this process, by `performance.now()`; 0: none ever did. */
+    brokersHeardAtMs: () => client.heardAtMs,
   }
 }
 

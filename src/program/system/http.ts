@@ -163,6 +163,7 @@ function peerWatchOf(parts: ProcessContext, scheduler: Scheduler | undefined, ad
     remote: (url) => remoteQueries(url, options),
     urlOf: (note) => urlOfPeer(note, apiTokens),
     isLeaving: () => scheduler?.isLeaving === true,
+    brokersHeardAtMs: log.brokersHeardAtMs,
     remove: (peer) => log.removeDeparted(peer, groups),
   })
 }

@@ -4,6 +4,7 @@
  *
  *   refused ──────────────────────────────────────────────────────────────► dead
  *   silent ──the other watcher has not heard it either; of two members, a broker answers──► dead
+ *   deaf, while brokers answer this process ────────────────────────────────► dead
  *   dead, and still the member that was watched ──► its members are removed from the groups of its roles
  *
  * Nothing here fences anybody: a process that is removed by mistake joins again, and until then the fence of the next owner decides who
@@ -31,6 +32,8 @@ export interface PeerWatchOptions {
   hasFront: (userData: unknown) => boolean
   /** Whether this process is about to leave its groups. It says so, and removes nobody. */
   isLeaving: () => boolean
+  /** When a broker last sent anything to this process, by any clock: whether it moves is all that counts. */
+  brokersHeardAtMs: () => number
   /** Removes the members of an instance from all groups. Resolves with their number. */
   remove: (instance: string) => Promise<number>
   clock: Clock
@@ -46,7 +49,17 @@ const answerMsMax = 1_000
 /** An instance is removed at most once in this time. */
 export const removedMsMin = 30_000
 const watchedEach = 2
+/** Without anything from a broker for this time a process says that it is deaf. A member that others watch hears one each second, or more often. */
+export const brokersSilentMsMax = 2_000
 const removedMax = 1_000
+
+type Death = 'refused' | 'silent' | 'deaf'
+
+const symptoms: Record<Death, string> = {
+  refused: 'refuses connections',
+  silent: `has been silent for ${silentMsMax / 1_000} s`,
+  deaf: 'is not answered by any broker',
+}
 
 /** A group as it was read. Undefined: the brokers did not answer in time. */
 type Groups = GroupMember[][] | undefined
@@ -57,6 +70,8 @@ export class PeerWatch {
   readonly #removedAtMs = new BoundedMap<string, number>(removedMax)
   readonly #ending = new AbortController()
   #tickedAtMs = 0
+  #brokersHeardAtMs = 0
+  #brokersSilentMs = 0
   #readAtMs = Number.NEGATIVE_INFINITY
   #isReading = false
   #cancelTick = (): void => {}
@@ -79,7 +94,8 @@ export class PeerWatch {
   /** For the process that watches this one. */
   async alive(): Promise<PeerState> {
     if (!this.#isLeaving) await waitFor(aliveHoldMs, this.#options.clock, this.#ending.signal).catch(() => undefined)
-    return this.#isLeaving ? 'leaving' : 'alive'
+    if (this.#isLeaving) return 'leaving'
+    return this.#hearsBrokers ? 'alive' : 'deaf'
   }
 
   hears(instance: string): number | null {
@@ -92,12 +108,13 @@ export class PeerWatch {
     // A process that was paused, or is busy, has not listened.
     const passedMs = Math.min(nowMs - this.#tickedAtMs, 2 * tickMs)
     this.#tickedAtMs = nowMs
+    this.#listenToBrokers(passedMs)
     let heard = 0
     for (const watched of this.#watched.values()) {
-      watched.passed(passedMs)
+      watched.passed(passedMs, { hearsBrokers: this.#hearsBrokers })
       const { condition } = watched
       if (condition === 'heard' || condition === 'leaving') heard++
-      const isDead = condition === 'refused' || condition === 'silent'
+      const isDead = condition === 'refused' || condition === 'silent' || condition === 'deaf'
       if (isDead && nowMs >= watched.judgedAgainAtMs) void this.#judge(watched, condition, nowMs)
     }
     metrics.peersHeard.set(heard)
@@ -105,7 +122,17 @@ export class PeerWatch {
     this.#cancelTick = clock.at(clock.nowMs() + tickMs, () => this.#tick())
   }
 
-  async #judge(watched: WatchedPeer, condition: 'refused' | 'silent', nowMs: number): Promise<void> {
+  #listenToBrokers(passedMs: number): void {
+    const heardAtMs = this.#options.brokersHeardAtMs()
+    this.#brokersSilentMs = heardAtMs === this.#brokersHeardAtMs ? this.#brokersSilentMs + passedMs : 0
+    this.#brokersHeardAtMs = heardAtMs
+  }
+
+  get #hearsBrokers(): boolean {
+    return this.#brokersSilentMs < brokersSilentMsMax
+  }
+
+  async #judge(watched: WatchedPeer, condition: Death, nowMs: number): Promise<void> {
     const { instance } = watched.seen
     const { silentMs = 0 } = watched
     // Each step below has a limit, and they end before this.
@@ -114,7 +141,9 @@ export class PeerWatch {
     if (condition === 'silent' && !(await this.#isWitnessed(watched))) return
     const isMember = await this.#isMember(watched)
     // It may have been heard meanwhile, and this process may have begun to leave.
-    if (this.#isLeaving || watched.condition === 'leaving' || (watched.silentMs ?? 0) < silentMs) return
+    if (this.#isLeaving || watched.condition === 'leaving') return
+    // One that is deaf is heard all the time.
+    if (condition === 'deaf' ? watched.condition !== 'deaf' : (watched.silentMs ?? 0) < silentMs) return
     // Its other watcher has removed it.
     if (isMember === false) this.#removedAtMs.set(instance, nowMs)
     if (isMember === true) await this.#remove(watched, condition)
@@ -138,7 +167,7 @@ export class PeerWatch {
     return groups && idsOf(groups.flat(), instance) === memberIds
   }
 
-  async #remove(watched: WatchedPeer, reason: 'refused' | 'silent'): Promise<void> {
+  async #remove(watched: WatchedPeer, reason: Death): Promise<void> {
     const { remove, metrics, logger, clock } = this.#options
     const { instance } = watched.seen
     this.#removedAtMs.set(instance, clock.steadyMs())
@@ -146,9 +175,8 @@ export class PeerWatch {
       const members = await remove(instance)
       if (members === 0) return
       metrics.peersRemoved.inc({ reason })
-      const how = reason === 'refused' ? 'refuses connections' : `has been silent for ${silentMsMax / 1_000} s`
       const facts = { event: 'peer-removed' as const, peer: instance, reason, members }
-      logger.warn(facts, `${instance} ${how}. Its members were removed from their groups, so that others take over.`)
+      logger.warn(facts, `${instance} ${symptoms[reason]}. Its members were removed from their groups, so that others take over.`)
     } catch (error) {
       // Its other watcher may have been faster.
       if ((await this.#isMember(watched)) === false) return

@@ -3,6 +3,7 @@
  *
  *   unknown ──alive──► heard ──says so──► leaving
  *                      ├──nothing listens there, or its front says that it is gone──► refused
+ *                      ├──says for a second that no broker answers it──► deaf
  *                      └──no answer for 2 s──► silent
  *
  * An answer leads back to heard from everywhere. About one that was never heard nothing can be said. A front may end alone, so behind one refusals count after a second.
@@ -10,8 +11,8 @@
 import { type Clock, waitFor } from '../../ground/clock/index.ts'
 import { isRefused } from '../../ground/network/index.ts'
 
-/** `gone`: the front of this process answers, and its engine is dead. */
-export type PeerState = 'alive' | 'leaving' | 'gone'
+/** `gone`: the front of this process answers, and its engine is dead. `deaf`: no broker answers it. */
+export type PeerState = 'alive' | 'leaving' | 'gone' | 'deaf'
 
 /** Another process, as its watcher calls it. */
 export interface Peer {
@@ -31,6 +32,8 @@ export interface SeenPeer {
 
 /** Silence after which the other watcher is asked. */
 export const silentMsMax = 2_000
+/** How long it is deaf, while its watcher hears brokers, before it is removed. */
+export const deafMsMax = 1_000
 /** How long the front of a process may refuse connections. */
 export const frontRefusedMsMax = 1_000
 /** Between two calls, so that one that answers or fails at once is not called in a loop. */
@@ -46,6 +49,8 @@ export class WatchedPeer {
   judgedAgainAtMs = 0
   /** Undefined: it was never heard. */
   #silentMs: number | undefined
+  /** Undefined: a broker answers it. */
+  #deafMs: number | undefined
   #refusedSinceMs: number | undefined
   #isRefused = false
   #isLeaving = false
@@ -63,10 +68,11 @@ export class WatchedPeer {
     this.#ending.abort()
   }
 
-  get condition(): 'unknown' | 'heard' | 'leaving' | 'refused' | 'silent' {
+  get condition(): 'unknown' | 'heard' | 'leaving' | 'refused' | 'deaf' | 'silent' {
     if (this.#silentMs === undefined) return 'unknown'
     if (this.#isLeaving) return 'leaving'
     if (this.#isRefused) return 'refused'
+    if (this.#deafMs !== undefined && this.#deafMs >= deafMsMax) return 'deaf'
     return this.#silentMs >= silentMsMax ? 'silent' : 'heard'
   }
 
@@ -75,9 +81,10 @@ export class WatchedPeer {
     return this.#silentMs
   }
 
-  /** Time has passed in which this process could hear. */
-  passed(ms: number): void {
+  /** Time has passed in which this process could hear. Where no broker answers this one either, it is the brokers that are away. */
+  passed(ms: number, { hearsBrokers }: { hearsBrokers: boolean }): void {
     if (this.#silentMs !== undefined) this.#silentMs += ms
+    if (this.#deafMs !== undefined) this.#deafMs = hearsBrokers ? this.#deafMs + ms : 0
   }
 
   async #listen(peer: Peer): Promise<void> {
@@ -94,11 +101,12 @@ export class WatchedPeer {
     }
   }
 
-  /** An answer that is none of the three counts as silence. */
+  /** An answer that is none of the four counts as silence. */
   #answered(state: PeerState): void {
     if (state === 'gone') this.#refused(0)
-    if (state !== 'alive' && state !== 'leaving') return
+    if (state !== 'alive' && state !== 'leaving' && state !== 'deaf') return
     this.#silentMs = 0
+    this.#deafMs = state === 'deaf' ? (this.#deafMs ?? 0) : undefined
     this.#isLeaving = state === 'leaving'
     this.#refusedSinceMs = undefined
     this.#isRefused = false

@@ -109,7 +109,7 @@ function watching(broker: Broker, limits = timeouts) {
   }
   const aways: boolean[] = []
   brokers.onAway((isAway) => aways.push(isAway))
-  return { open, connected, end, reconnected, aways }
+  return { brokers, open, connected, end, reconnected, aways }
 }
 
 test('a connection with an unanswered quick request is closed, and the error makes kafkajs look for another broker', async () => {
@@ -120,6 +120,21 @@ test('a connection with an unanswered quick request is closed, and the error mak
   const ended = end(socket)
   socket.write(request(metadata))
   expect(await ended).toMatchObject({ code: 'ECONNREFUSED', message: expect.stringContaining('nothing was answered') })
+})
+
+test('tells when a broker last sent anything: a request or a connection is no answer', async () => {
+  const broker = await startBroker()
+  const { brokers, connected } = watching(broker)
+  const socket = await connected()
+  expect(brokers.heardAtMs).toBe(0)
+  socket.write(request(metadata))
+  await once(socket, 'data')
+  const heardAtMs = brokers.heardAtMs
+  expect(heardAtMs).toBeGreaterThan(0)
+  broker.silent(true)
+  socket.write(request(metadata))
+  await new Promise((resolve) => socket.once('error', () => undefined).once('close', resolve))
+  expect(brokers.heardAtMs).toBe(heardAtMs)
 })
 
 test('no call waits for a silent broker, and its other connections close with the first, also idle ones and those of a join', async () => {

@@ -49,9 +49,31 @@ export const peerMutations = area(
     [
       'leaving-removes',
       watch,
-      "if (this.#isLeaving || watched.condition === 'leaving' || ",
-      'if (',
+      "if (this.#isLeaving || watched.condition === 'leaving') return",
+      '',
       'a process that leaves removes others',
+    ],
+    [
+      'deaf-heard-meanwhile',
+      watch,
+      "condition === 'deaf' ? watched.condition !== 'deaf' :",
+      "condition === 'deaf' ? false :",
+      'a process is removed to which brokers answer again while they are asked',
+    ],
+    [
+      'deaf-with-all',
+      watched,
+      'hearsBrokers ? this.#deafMs + ms : 0',
+      'this.#deafMs + ms',
+      'processes remove each other after the brokers were away',
+    ],
+    ['deaf-at-once', watched, 'this.#deafMs >= deafMsMax', 'true', 'a process is removed while its brokers take a moment'],
+    [
+      'own-pause-is-deafness',
+      watch,
+      'this.#brokersSilentMs + passedMs',
+      'this.#brokersSilentMs + 20 * passedMs',
+      'a process says that no broker answers it, after it was paused',
     ],
     ['removed-again', watch, '< removedMsMin', '< 0', 'an instance is removed each second'],
     [
@@ -64,8 +86,8 @@ export const peerMutations = area(
     [
       'heard-meanwhile',
       watch,
-      ' || (watched.silentMs ?? 0) < silentMs',
-      '',
+      "condition === 'deaf' ? watched.condition !== 'deaf' : (watched.silentMs ?? 0) < silentMs",
+      "condition === 'deaf' && watched.condition !== 'deaf'",
       'a process is removed that has answered while the brokers were asked',
     ],
     [

@@ -121,7 +121,7 @@ export const processEvents = {
     level: 'warn',
     fields: 'peer reason members',
     meaning:
-      'Another process is dead: it refuses connections, or two processes have not heard it for 2 s. Its members were removed from their groups, so that others take over at once.',
+      'Another process cannot work: it refuses connections, two processes have not heard it for 2 s, or no broker answers it for 3 s. Its members were removed from their groups, so that others take over at once.',
     action: 'Look why it ended. If it lives, it joins again by itself; look then at its load and at the network.',
   },
   'peer-not-removed': {

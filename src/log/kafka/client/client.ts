@@ -77,6 +77,11 @@ export class KafkaClient {
     return brokersOf(this.#kafka).onAway(listener)
   }
 
+  /** When a broker last sent anything, by `performance.now()`; 0: none ever did. */
+  get heardAtMs(): number {
+    return brokersOf(this.#kafka).heardAtMs
+  }
+
   /** Resolves when it is closed, or could not be, or after 30 s. `what`: for people. */
   closed(closing: Promise<unknown>, what: string): Promise<void> {
     return closed(closing, what, this.#settings)

@@ -16,6 +16,7 @@ export class WatchedBrokers {
   readonly #listeners = new Set<() => void>()
   readonly #awayListeners = new Set<(isAway: boolean) => void>()
   #isAway = false
+  #heardAtMs = 0
 
   constructor(options: WatchedBrokersOptions) {
     this.#options = { ...options, open: options.open ?? openSocket }
@@ -66,12 +67,18 @@ export class WatchedBrokers {
     return () => this.#awayListeners.delete(listener)
   }
 
+  /** When a broker last sent anything to this process, by `performance.now()`; 0: none ever did. */
+  get heardAtMs(): number {
+    return this.#heardAtMs
+  }
+
   /** Keeps probing a silent broker for another minute, even if nothing connects to it. */
   want(address: string): void {
     this.#brokers.get(address)?.want()
   }
 
   #responded(isAway: boolean): void {
+    if (!isAway) this.#heardAtMs = performance.now()
     if (isAway === this.#isAway) return
     this.#isAway = isAway
     for (const listener of this.#awayListeners) listener(isAway)
