@@ -23,7 +23,7 @@ import { type Hooks, partitionQueries } from './partition-queries.ts'
 import { PoolWorkers } from './pools/index.ts'
 import { WrittenDefinitions } from './queries/index.ts'
 import { StandbyWarmth } from './standby-warmth.ts'
-import { withStoresFaults } from './state/index.ts'
+import { activeJobsMax, withStoresFaults } from './state/index.ts'
 import { HeavyTimerSlots } from './timers/index.ts'
 import { Withdrawal } from './withdrawal.ts'
 
@@ -105,6 +105,7 @@ export class Scheduler {
       commits: new Semaphore(commitSlots),
       heavy: new HeavyTimerSlots(this.#options.clock),
       inputBufferBytesMax: () => inputBufferBytesOf(this.#partitions.size),
+      activeJobsMax: () => Math.floor(activeJobsMax / Math.max(1, this.#partitions.size)),
       restores: new Semaphore(restoreSlots),
       standbyRestores: new Semaphore(standbyRestoreSlots),
       nonTransactionalWriter: await log.writer(),

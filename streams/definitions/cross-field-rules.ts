@@ -1,5 +1,5 @@
 /** The rules between fields of a definition, those of its target, and those for limits that jobs share. They run only if every field is within its own limits. */
-import { type HttpTarget, type JobDefinition, jobDefinitionSchema } from '../../schemas/index.ts'
+import { type Backoff, type HttpTarget, type JobDefinition, jobDefinitionSchema } from '../../schemas/index.ts'
 import { isByOwner, kindsByWorkers, targetKinds } from '../targets/index.ts'
 import { contradiction, controls, oneOf, type Problem, quoted } from '../text/index.ts'
 import { hasTag } from '../topics/index.ts'
@@ -17,17 +17,23 @@ export function addRuleProblems(definition: JobDefinition, problems: Problem[]):
 /** Lists and logs show these texts. A control character in one could steer the terminal that shows it. */
 function addControlProblems({ tags, onSuccess, onFailure, contentType }: JobDefinition, problems: Problem[]): void {
   const limit = 'text without control characters'
-  for (const [name, texts] of Object.entries({ tags, onSuccess, onFailure, contentType: [contentType ?? ''] }))
-    for (const [index, text] of texts.entries()) {
-      const field = name === 'contentType' ? name : `${name}[${index}]`
-      if (controls.test(text))
-        problems.push(contradiction(field, text, limit, `${field} ${quoted(text)} has a control character; allowed: ${limit}.`))
-    }
+  const check = (text: string, name: string, index?: number): void => {
+    if (!controls.test(text)) return
+    const field = index === undefined ? name : `${name}[${index}]`
+    problems.push(contradiction(field, text, limit, `${field} ${quoted(text)} has a control character; allowed: ${limit}.`))
+  }
+  for (let index = 0; index < tags.length; index++) check(tags[index] ?? '', 'tags', index)
+  for (let index = 0; index < onSuccess.length; index++) check(onSuccess[index] ?? '', 'onSuccess', index)
+  for (let index = 0; index < onFailure.length; index++) check(onFailure[index] ?? '', 'onFailure', index)
+  if (contentType !== null) check(contentType, 'contentType')
 }
 
 function addBackoffProblems({ retry: { backoff } }: JobDefinition, problems: Problem[]): void {
-  const isSet = ([, value]: [string, unknown]): boolean => (Array.isArray(value) ? value.length > 0 : value !== null)
-  const given = Object.entries(backoff).flatMap((entry) => (isSet(entry) ? entry[0] : []))
+  const given: string[] = []
+  for (const field of Object.keys(backoff)) {
+    const value = backoff[field as keyof Backoff]
+    if (Array.isArray(value) ? value.length > 0 : value !== null) given.push(field)
+  }
   if (given.length === 1) return
   const found = given.length === 0 ? 'none of them is set' : `${given.join(' and ')} are set`
   problems.push(oneOf('retry.backoff', Object.keys(backoff), given, found))

@@ -112,7 +112,9 @@ export function dropFollowUps(draft: Decision, reason: string, at: number): void
 
 /** Deletes the pages of the queue. */
 export function dropPages(draft: Decision, { firstPage, lastPage }: FollowUpQueue): void {
-  for (let page = firstPage; page <= lastPage; page++) draft.followUpPages.set(page, null)
+  const pages: Map<number, readonly FollowUp[] | null> = new Map(draft.followUpPages)
+  for (let page = firstPage; page <= lastPage; page++) pages.set(page, null)
+  draft.followUpPages = pages
 }
 
 function noteDropped(draft: Decision, reason: string, count: number, at: number): void {
@@ -136,7 +138,7 @@ function first(draft: Decision, now: number): FollowUp | undefined {
     if (queue === null || page === undefined) return undefined
     const item = page[queue.taken]
     if (item !== undefined) return item
-    draft.followUpPages.set(queue.firstPage, null)
+    draft.followUpPages = new Map(draft.followUpPages).set(queue.firstPage, null)
     if (queue.firstPage < queue.lastPage) {
       patchState(draft, { followUps: { ...queue, firstPage: queue.firstPage + 1, taken: 0 } })
       continue
@@ -165,7 +167,7 @@ function append(draft: Decision, item: FollowUp): void {
     last === undefined || isUnreadable || last.reduce((sum, other) => sum + bytesOf(other), 0) >= followUpPageBytesMax
   const lastPage = queue.lastPage + (isFull ? 1 : 0)
   const page = isFull ? [item] : [...last, item]
-  draft.followUpPages.set(lastPage, page)
+  draft.followUpPages = new Map(draft.followUpPages).set(lastPage, page)
   draft.job.followUpPages = new Map(draft.job.followUpPages).set(lastPage, page)
   patchState(draft, {
     followUps: { ...queue, lastPage, count: queue.count + 1, bytes: queue.bytes + bytesOf(item) },

@@ -49,7 +49,7 @@ export function admit(draft: Decision, waiter: Waiter, context: Context): void {
     return
   }
   const limit = slotLimitOf(draft.job.definition?.spec, run)
-  draft.slotLimits.set(waiter.key, limit)
+  draft.slotLimits = new Map(draft.slotLimits).set(waiter.key, limit)
   if (slotsTaken(draft, waiter.key, context).held >= limit) {
     draft.admission = 'refused'
     return
@@ -85,7 +85,7 @@ function giveStart(draft: Decision, run: ActiveRun, rate: RateLimit, { now, limi
   const before = draft.starts.get(rate.key) ?? limits.starts(rate.key)
   const { at, starts } = reserveStart(before, rate, Math.max(run.dueAt, now), now)
   if (at < run.startDeadlineAt) {
-    draft.starts.set(rate.key, starts)
+    draft.starts = new Map(draft.starts).set(rate.key, starts)
     return at
   }
   // No start is taken from others. The run ends in the next commit cycle, so that no step has to end many runs.
@@ -119,7 +119,7 @@ function slotIsFree(draft: Decision, run: ActiveRun, context: Context): boolean 
   const key = run.limits?.concurrencyKey ?? null
   if (key === null) return true
   const limit = slotLimitOf(draft.job.definition?.spec, run)
-  draft.slotLimits.set(key, limit)
+  draft.slotLimits = new Map(draft.slotLimits).set(key, limit)
   const { held, waiting } = slotsTaken(draft, key, context)
   return waiting === 0 && held < limit
 }

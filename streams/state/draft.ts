@@ -9,6 +9,9 @@ import { type Decision, type Job, type KnownDefinition, lifeOf } from './job.ts'
 /** Errors of failed attempts that a run keeps. */
 export const runErrorsMax = 5
 
+/** Most decisions have nothing in these maps, and each would be larger than all other fields. */
+const none = new Map<never, never>()
+
 export function draftOf(job: Job): Decision {
   return {
     job: { ...job },
@@ -20,12 +23,12 @@ export function draftOf(job: Job): Decision {
     snapshotPuts: [],
     deadEnds: [],
     snapshotDeletes: [],
-    followUpPages: new Map(),
+    followUpPages: none,
     keptDefinition: undefined,
     refusal: undefined,
     endingRuns: [],
-    starts: new Map(),
-    slotLimits: new Map(),
+    starts: none,
+    slotLimits: none,
     admission: undefined,
     extraTimers: [],
     deferUntil: undefined,

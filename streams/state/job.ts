@@ -205,7 +205,7 @@ export interface Decision {
   deadEnds: FinishedRun[]
   snapshotDeletes: number[]
   /** Changed pages of the follow-ups that wait, by their numbers; null: deleted. */
-  followUpPages: Map<number, readonly FollowUp[] | null>
+  followUpPages: ReadonlyMap<number, readonly FollowUp[] | null>
   /** A definition that the changelog must keep because compaction may remove it from jobs; null: no longer needed. */
   keptDefinition: KnownDefinition | null | undefined
   /** Why the command was refused: a reason of streams/jobs/reasons.ts. */
@@ -213,9 +213,9 @@ export interface Decision {
   /** Runs that end with this step: their target is a topic, and their record is written at their end. */
   endingRuns: number[]
   /** Starts that were given, by the key of the rateLimit. */
-  starts: Map<string, Starts>
+  starts: ReadonlyMap<string, Starts>
   /** Limit of each concurrencyKey that was checked. */
-  slotLimits: Map<string, number>
+  slotLimits: ReadonlyMap<string, number>
   /** Result for the run that was to be admitted. `gone`: the run has left the queue. */
   admission: 'admitted' | 'refused' | 'gone' | undefined
   /** Timers besides those that follow from the state. */

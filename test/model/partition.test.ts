@@ -102,7 +102,8 @@ class History {
   readonly #forwarded = new Map<string, number>()
   readonly #steadyFrom: number
 
-  constructor() {
+  constructor(activeJobsMax?: number) {
+    this.world.activeJobsMax = activeJobsMax ?? this.world.activeJobsMax
     this.#steadyFrom = this.world.now
     this.world.define('steady', steady)
   }
@@ -161,6 +162,7 @@ class History {
     }
     world.forwardRetries(this.#forwarded)
     await this.settle()
+    for (const { kept, stored } of await world.keptJobs()) expect(kept, 'a kept job is as in the store').toEqual(stored)
   }
 
   async settle(): Promise<void> {
@@ -308,11 +310,18 @@ describe('a partition under random histories', () => {
     // DUELOG_MODEL_SEED=random or your own seed gives other histories.
     const numRuns = Number(process.env.DUELOG_MODEL_RUNS ?? usually(300, 10_000))
     const wanted = process.env.DUELOG_MODEL_SEED ?? '20261121'
+    let keptCount = 0
     const seed = wanted === 'random' ? Date.now() : Number(wanted)
     await fc.assert(
       fc.asyncProperty(fc.array(action, { minLength: 5, maxLength: 40 }), async (actions) => {
         const history = new History()
-        for (const next of actions) await history.run(next)
+        const reading = new History(0)
+        for (const next of actions) {
+          await history.run(next)
+          await reading.run(next)
+          keptCount += (await history.world.keptJobs()).length
+        }
+        expect(reading.world.records, 'an owner that keeps no job in memory writes the same').toEqual(history.world.records)
         history.checkExecutions()
         history.checkRecords()
         history.checkReceipts()
@@ -321,5 +330,6 @@ describe('a partition under random histories', () => {
       }),
       { numRuns, seed, endOnFailure: true },
     )
+    expect(keptCount).toBeGreaterThan(numRuns)
   })
 })

@@ -42,6 +42,7 @@ import { InputDecoder } from '../../src/scheduler/input/input-decoder.ts'
 import { type AppliedOffsets, LogPositions } from '../../src/scheduler/input/log-positions.ts'
 import { AdmissionQueue } from '../../src/scheduler/limits/admission-queue.ts'
 import type { SchedulerCodecs, Shared } from '../../src/scheduler/options/options.ts'
+import { type ActiveJobs, activeJobsMax } from '../../src/scheduler/state/active-jobs.ts'
 import {
   type ChangelogState,
   checkpointOp,
@@ -49,9 +50,10 @@ import {
   positionKey,
   readCheckpoint,
 } from '../../src/scheduler/state/checkpoint.ts'
+import { loadJobs } from '../../src/scheduler/state/job-loader.ts'
 import { changelogOps, putRetainedDefinitions } from '../../src/scheduler/state/stored-entries.ts'
 import { replyHeaders } from '../../streams/jobs/receipt.ts'
-import type { AttemptId } from '../../streams/state/job.ts'
+import type { AttemptId, Job } from '../../streams/state/job.ts'
 import { type TopicNames, topicNames } from '../../streams/topics/topics.ts'
 import { type MemoryStore, memoryStore } from '../tools/memory-store.ts'
 
@@ -97,6 +99,8 @@ export class World {
   crashAt: CrashPoint | undefined
   /** How long the owner takes its commit cycles to last. */
   cycleMs = 0
+  /** Jobs with active runs that the owner may keep in memory. */
+  activeJobsMax = activeJobsMax
   /** Whether the topic that jobs write to exists. */
   ordersThere = true
   store: MemoryStore = memoryStore()
@@ -186,6 +190,17 @@ export class World {
   /** The last heartbeat of an attempt that the owner has read. */
   lastHeartbeat(jobId: string, attempt: AttemptId): Heartbeat | undefined {
     return this.#owner?.lastHeartbeat(jobId, attempt)
+  }
+
+  /** Jobs that the owner keeps in memory, each with what its store has. */
+  async keptJobs(): Promise<{ kept: Job; stored: Job | undefined }[]> {
+    const kept = [...(this.#owner?.activeJobs.entries() ?? [])]
+    const stored = await loadJobs(
+      this.store,
+      codecs,
+      kept.map(([id]) => id),
+    )
+    return kept.map(([id, job]) => ({ kept: job, stored: stored.get(id) }))
   }
 
   /** Lets the owner do all of its present work. A crash ends it; the next call takes over from what is left. */
@@ -283,7 +298,7 @@ class Owner {
     this.#read = { jobs: applied.jobs, commands: applied.commands, events: applied.events }
     const { store } = world
     const crashing = { ...store, apply: async (ops: Parameters<typeof store.apply>[0]) => this.#apply(ops) }
-    const local = new LocalStore(0, this.#shared, crashing)
+    const local = new LocalStore(0, this.#shared, crashing, { activeJobs: world.activeJobsMax })
     local.zones.taken(null)
     local.claimOffset = 0
     this.#taker = new TimerSource(local.index, crashing, this.#shared, local.heavyJobs)
@@ -339,6 +354,10 @@ class Owner {
 
   lastHeartbeat(jobId: string, attempt: AttemptId): Heartbeat | undefined {
     return this.#leases.last(jobId, attempt)
+  }
+
+  get activeJobs(): ActiveJobs {
+    return this.#context.local.activeJobs
   }
 
   async work(): Promise<void> {

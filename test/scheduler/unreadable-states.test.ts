@@ -1,5 +1,6 @@
 /** States that cannot be read, in a store or in the changelog: only their job is affected, and its neighbors continue to fire. */
 import { describe, expect, it } from 'vitest'
+import type { JobDefinitionInput } from '../../schemas/generated.ts'
 import { executionIdOf } from '../../streams/state/job.ts'
 import { snapshotKey, stateKey } from '../../streams/state/keys.ts'
 import type { Process } from '../model/cluster/process.ts'
@@ -9,12 +10,15 @@ import { SchedulerDriver } from '../tools/scheduler-driver.ts'
 /** Begins like a valid value of ours; the rest is invalid. */
 const garbage = Buffer.concat([codecs.state.encode({}).subarray(0, 5), Buffer.alloc(40, 0xff)])
 const everySecond = { schedule: { everyMs: 1_000 }, target: { handler: 'x' }, maxConcurrentRuns: 100 }
+/** Too large to stay in memory while a run is active, so each cycle reads what the store has. */
+const largeEverySecond = { ...everySecond, payload: Buffer.alloc(5_000) }
 
-async function begun(): Promise<{ driver: SchedulerDriver; first: Process }> {
+async function begun(poison: JobDefinitionInput = everySecond): Promise<{ driver: SchedulerDriver; first: Process }> {
   const driver = new SchedulerDriver()
   const first = driver.boot('A')
   await driver.settle()
-  for (const id of ['poison', 'neighbor']) driver.define(id, everySecond)
+  driver.define('poison', poison)
+  driver.define('neighbor', everySecond)
   await driver.advance(3_500, 100)
   return { driver, first }
 }
@@ -40,7 +44,7 @@ describe('a state that cannot be read', () => {
   it.each(['store', 'changelog'] as const)(
     'in the %s: its job is INVALID with the reason, other jobs fire, and a new definition begins it again',
     async (where) => {
-      const { driver, first } = await begun()
+      const { driver, first } = await begun(largeEverySecond)
       await spoil(driver, first, where, stateKey('poison'))
       const process = where === 'store' ? first : await takeOver(driver, first)
       const [before, fired] = [of(driver, 'neighbor').length, of(driver, 'poison').length]
@@ -56,7 +60,7 @@ describe('a state that cannot be read', () => {
       const { jobs } = await process.scheduler.queries.list(0, { status: 'INVALID' }, 10)
       expect(jobs.map(({ id }) => id)).toEqual(where === 'store' ? [] : ['poison'])
 
-      driver.define('poison', everySecond)
+      driver.define('poison', largeEverySecond)
       await driver.advance(3_000, 100)
       expect(await viewOf(process, 'poison')).toMatchObject({ status: 'ACTIVE' })
       expect(of(driver, 'poison').length).toBeGreaterThanOrEqual(fired + 2)

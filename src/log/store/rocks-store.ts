@@ -136,11 +136,16 @@ export function readerOf(db: RocksDB): StoreReader {
       if (limit <= 0) return entries
       const capacity = Math.min(limit, bytesMax === undefined ? scanCapacity : scanCapacityBounded)
       let bytes = 0
-      for await (const { key, value } of db.iterator({ gte: from, lt: to }, { limit, capacity, values: !keysOnly })) {
+      const iterator = db.iterator({ gte: from, lt: to }, { limit, capacity, values: !keysOnly })
+      const isFull = (): boolean => entries.length >= limit || bytes >= (bytesMax ?? Number.POSITIVE_INFINITY)
+      // A loop over it would make several promises for each entry.
+      iterator.on('data', ({ key, value }) => {
+        if (isFull()) return
         entries.push({ key, value: value ?? emptyValue })
         bytes += key.length + (value?.length ?? 0)
-        if (entries.length >= limit || bytes >= (bytesMax ?? Number.POSITIVE_INFINITY)) break
-      }
+        if (isFull()) iterator.destroy()
+      })
+      await new Promise<void>((resolve, reject) => iterator.on('close', resolve).on('error', reject))
       return entries
     },
   }

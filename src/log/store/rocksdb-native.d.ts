@@ -13,6 +13,13 @@ declare module 'rocksdb-native' {
     gte?: Buffer
     lt?: Buffer
   }
+  /** A stream in the manner of streamx: it ends, or breaks, and then closes. */
+  interface Entries {
+    on(event: 'data', listener: (entry: { key: Buffer; value: Buffer | null }) => void): this
+    on(event: 'close', listener: () => void): this
+    on(event: 'error', listener: (error: Error) => void): this
+    destroy(): void
+  }
   export default class RocksDB {
     constructor(
       path: string,
@@ -33,10 +40,7 @@ declare module 'rocksdb-native' {
     ready(): Promise<void>
     read(options: { capacity: number; autoDestroy: true }): ReadBatch
     write(options: { capacity: number; autoDestroy: true }): WriteBatch
-    iterator(
-      range: Range,
-      options: { limit: number; capacity: number; values: boolean },
-    ): AsyncIterable<{ key: Buffer; value: Buffer | null }>
+    iterator(range: Range, options: { limit: number; capacity: number; values: boolean }): Entries
     compactRange(from: Buffer, to: Buffer): Promise<void>
     approximateSize(from: Buffer, to: Buffer, options?: { includeMemtables?: boolean }): Promise<number>
     getProperty(name: string): Promise<string>

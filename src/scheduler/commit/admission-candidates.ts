@@ -18,7 +18,7 @@ export async function loadAdmissionCandidates(context: CommitContext, batch: Bat
   const {
     admissionQueue,
     failureIsolation,
-    local: { store, heavyJobs },
+    local: { store, heavyJobs, activeJobs },
   } = context
   const { codecs } = context.shared
   const { jobs, inputRecords } = batch
@@ -33,7 +33,7 @@ export async function loadAdmissionCandidates(context: CommitContext, batch: Bat
   const heads = await admissionQueue.heads(store, new Set([...marked, ...freed.keys(), ...redefined]), limitCounters, freed)
   const most = failureIsolation.fitting(heads.length, batch.timers.length + inputRecords.length)
   const asked = heads.slice(0, Math.max(0, most))
-  const waiters = asked.slice(0, await loadWaiters({ store, codecs, heavyJobs }, batch, asked))
+  const waiters = asked.slice(0, await loadWaiters({ store, codecs, heavyJobs, activeJobs }, batch, asked))
   admissionQueue.mark(heads.slice(waiters.length).map(({ key }) => key))
   const more: LimitKeys = { slots: new Set(), starts: new Set() }
   for (const { jobId } of waiters) addLimitKeys(more, jobs.get(jobId) ?? {})

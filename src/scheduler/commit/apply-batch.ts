@@ -2,6 +2,7 @@
 import type { JobCommand, Schedule } from '../../../schemas/index.ts'
 import { type Answer, answerTo, invalidated, receiptRecord, step } from '../../../streams/jobs/index.ts'
 import {
+  type Context,
   type Decision,
   definitionValue,
   draftOf,
@@ -15,7 +16,7 @@ import { movedHeader, recordBytes } from '../../../streams/topics/index.ts'
 import { messageOf } from '../../ground/errors/index.ts'
 import type { RecordOut } from '../../ground/ports/index.ts'
 import { CycleSpans } from '../../ground/tracing/index.ts'
-import { type InputRecord, inputRecordName, runOf, timerName, waiterName } from '../input/index.ts'
+import { type InputRecord, runOf, waiterName } from '../input/index.ts'
 import { SearchBudget } from '../options/index.ts'
 import { type AdmissionCandidates, loadAdmissionCandidates } from './admission-candidates.ts'
 import { Effects, type ReportedTrace } from './batch-effects.ts'
@@ -47,12 +48,12 @@ export async function applyBatch(
   const {
     failureIsolation,
     partition,
-    local: { store, heavyJobs },
+    local: { store, heavyJobs, activeJobs },
   } = context
   const { codecs, leadMs, partitions, names, recordsRuns } = context.shared
   const hookedJobs = hooked.flatMap((one) => one.ids.map((id) => ({ one, id })))
   const batch = await loadBatch(
-    { store, codecs, heavyJobs, share: failureIsolation.share },
+    { store, codecs, heavyJobs, activeJobs, share: failureIsolation.share },
     timers,
     inputRecords,
     inputRecordsFirst,
@@ -145,6 +146,7 @@ class BatchStep implements Decisions {
   readonly #batchResult: BatchResult
   readonly now: number
   readonly #hooked: readonly HookedCycle[]
+  readonly #common: Context
   /** Jobs whose definition was accepted in this batch. */
   readonly #defined = new Set<string>()
 
@@ -161,6 +163,7 @@ class BatchStep implements Decisions {
     this.#batchResult = batchResult
     this.now = now
     this.#hooked = hooked
+    this.#common = this.#commonContext()
   }
 
   jobOf(jobId: string): Job {
@@ -185,9 +188,8 @@ class BatchStep implements Decisions {
   }
 
   timer(timer: Timer): void {
-    const name = timerName(timer)
-    const verdict = this.#context.failureIsolation.verdictOn(name)
-    if (!verdict?.isPassedOver) this.#batchResult.names.push(name)
+    const verdict = this.#context.failureIsolation.verdictOn(timer)
+    if (!verdict?.isPassedOver) this.#batchResult.names.push(timer)
     const loaded = this.jobOf(timer.jobId)
     const job = verdict === undefined ? this.#before(loaded) : loaded
     const decision =
@@ -214,10 +216,9 @@ class BatchStep implements Decisions {
   inputRecord(inputRecord: InputRecord, mayLog: boolean): boolean {
     const decided = inputRecord.source === 'jobs' && inputRecord.offset < this.#context.input.positions.logged.jobsOffset
     if (!decided && !mayLog) return false
-    const name = inputRecordName(inputRecord)
-    this.#batchResult.names.push(name)
+    this.#batchResult.names.push(inputRecord)
+    const verdict = this.#context.failureIsolation.verdictOn(inputRecord)
     if (inputRecord.moved !== undefined) {
-      const verdict = this.#context.failureIsolation.verdictOn(name)
       if (verdict !== undefined) this.#passOver(inputRecord, verdict)
       else if (!decided) this.#move(inputRecord)
       return true
@@ -231,7 +232,6 @@ class BatchStep implements Decisions {
         this.#answer(inputRecord, { outcome: 'rejected', reason: inputRecord.refusal })
       return true
     }
-    const verdict = this.#context.failureIsolation.verdictOn(name)
     const loaded = this.jobOf(inputRecord.jobId)
     const comesAfter = verdict === undefined && (inputRecord.input.kind === 'event' || inputRecord.input.kind === 'command')
     const job = comesAfter ? this.#before(loaded) : loaded
@@ -284,10 +284,10 @@ class BatchStep implements Decisions {
       if (job === undefined || job.unreadable !== undefined || heavyJobs.of(jobId) > 0) continue
       const changed = this.#before(job)
       const timer = timersOf(changed).find(({ kind, dueAt }) => kind === timerKind.fire && dueAt <= this.now)
-      if (timer === undefined || failureIsolation.verdictOn(timerName(timer)) !== undefined) continue
+      if (timer === undefined || failureIsolation.verdictOn(timer) !== undefined) continue
       const decision = this.#step(changed, { kind: 'timer', timer })
       if (decision.deferUntil !== undefined || decision.awaitsEventsUntil !== undefined || decision.failed) continue
-      this.#batchResult.names.push(timerName(timer))
+      this.#batchResult.names.push(timer)
       this.take(changed, decision)
       fired++
     }
@@ -372,47 +372,55 @@ class BatchStep implements Decisions {
   }
 
   #step(job: Job, input: Input, inputRecord?: InputRecord): Decision {
-    const {
-      input: { reports, positions },
-      shared,
-      local: { zones },
-      activity: { leases, standing },
-    } = this.#context
-    const { leadMs, logger, targets, poolWorkers, pauses } = shared
-    const topicProblem = this.#topicProblem.bind(this)
-    const context = {
-      now: this.now,
-      leadMs,
+    const { input: read, shared, activity, partition } = this.#context
+    const context: Context = {
+      ...this.#common,
       // Records that this batch put into the topic count as well.
-      aheadFrom: Math.max(positions.logged.aheadUntil, this.#batchResult.aheadUntil),
-      eventsReadUntil: reports.readUntil,
-      zonesMayDiffer: zones?.mayDiffer ?? false,
-      topicProblem,
-      poolProblem: (pool: string) => targets?.poolProblem(pool),
-      keptMs: (pool: string) => targets?.keptMs?.(pool) ?? Number.POSITIVE_INFINITY,
-      ...(poolWorkers && {
-        routeTo: poolWorkers.routeTo.bind(poolWorkers),
-        goneAt: poolWorkers.goneAt.bind(poolWorkers),
-        namedSince: poolWorkers.namedSince.bind(poolWorkers),
-      }),
-      mayKeepDead: standing.deadRuns < deadRunsMax,
-      ...(pauses && { pauseOf: pauses.ofPool.bind(pauses) }),
-      limits: this.#candidates.limitCounters,
-      seenAt: leases.seenAt.bind(leases),
+      aheadFrom: Math.max(read.positions.logged.aheadUntil, this.#batchResult.aheadUntil),
+      mayKeepDead: activity.standing.deadRuns < deadRunsMax,
     }
     if (job.unreadable !== undefined) reportUnreadable(this.#context, job, input)
     try {
       return step(job, input, context)
     } catch (error) {
       // A fault of ours affects only this job; its neighbors keep firing.
-      const { partition } = this.#context
-      const { names } = shared
+      const { names, logger } = shared
       const place = inputRecord === undefined ? {} : { topic: names[inputRecord.source], partition, offset: inputRecord.offset }
       logger.error(
         { event: 'rule-failed', err: error, jobId: job.id, input: input.kind, ...place },
         'A rule failed; the job is INVALID until it is defined again.',
       )
       return invalidated(job, `A rule failed on ${input.kind}: ${messageOf(error)}`, this.now, runOf(input))
+    }
+  }
+
+  /** What is the same for all steps of the batch. */
+  #commonContext(): Context {
+    const { input, shared, local, activity } = this.#context
+    const { leadMs, targets, poolWorkers, pauses } = shared
+    const kept = new Map<string, number>()
+    const keptMs = (pool: string): number => {
+      const known = kept.get(pool) ?? targets?.keptMs?.(pool) ?? Number.POSITIVE_INFINITY
+      kept.set(pool, known)
+      return known
+    }
+    return {
+      now: this.now,
+      leadMs,
+      aheadFrom: 0,
+      eventsReadUntil: input.reports.readUntil,
+      zonesMayDiffer: local.zones?.mayDiffer ?? false,
+      topicProblem: this.#topicProblem.bind(this),
+      poolProblem: (pool: string) => targets?.poolProblem(pool),
+      keptMs,
+      ...(poolWorkers && {
+        routeTo: poolWorkers.routeTo.bind(poolWorkers),
+        goneAt: poolWorkers.goneAt.bind(poolWorkers),
+        namedSince: poolWorkers.namedSince.bind(poolWorkers),
+      }),
+      ...(pauses && { pauseOf: pauses.ofPool.bind(pauses) }),
+      limits: this.#candidates.limitCounters,
+      seenAt: activity.leases.seenAt.bind(activity.leases),
     }
   }
 

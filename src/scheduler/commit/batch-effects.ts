@@ -32,7 +32,7 @@ import type { TopicNames } from '../../../streams/topics/index.ts'
 import type { RecordOut, StoreOp } from '../../ground/ports/index.ts'
 import type { CycleSpans } from '../../ground/tracing/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
-import { queueEntryOps } from '../state/index.ts'
+import { type ActiveJobs, queueEntryOps } from '../state/index.ts'
 import { DispatchTraces, outputRecord } from './output-records.ts'
 
 /** The run that a report was about, and the trace in which its worker ran it. */
@@ -57,7 +57,9 @@ export class Effects {
   readonly #ops: StoreOp[] = []
   /** Each touched job as it was loaded, with its timers then. `restored`: the store's timers of it are not known. */
   readonly #loaded = new Map<string, { job: Job; timers: Timer[]; restored: boolean }>()
-  readonly #changed = new Map<string, { job: Job; logged: boolean }>()
+  readonly #changed = new Map<string, { job: Job; logged: boolean; bytes: number }>()
+  /** Jobs whose definition is stored or deleted. */
+  readonly #redefined = new Set<string>()
   readonly #extraTimers: Timer[] = []
   readonly #takenTimers = new Map<string, Timer[]>()
   /** Topics of users that receive records. */
@@ -109,7 +111,7 @@ export class Effects {
     if (!this.#loaded.has(id)) this.#loaded.set(id, { job: before, timers: restored ? [] : timersOf(before), restored })
     const logged = mustBeLogged(before, decision)
     this.#logged ||= logged
-    this.#changed.set(id, { job, logged: logged || (this.#changed.get(id)?.logged ?? false) })
+    this.#changed.set(id, { job, logged: logged || (this.#changed.get(id)?.logged ?? false), bytes: 0 })
     for (const output of decision.out) this.#output(job, output)
     for (const run of this.#recordsRuns ? decision.endedRuns : []) {
       const value = this.#codecs.endedRun.encode(this.#traces.endedRun(run, reported))
@@ -140,6 +142,7 @@ export class Effects {
 
   /** A definition that is now in force, or null for one that was deleted. */
   definition(id: string, value: Buffer | null): void {
+    this.#redefined.add(id)
     this.#ops.push({ key: definitionKey(id), value })
   }
 
@@ -195,9 +198,11 @@ export class Effects {
   ): { changelog: RecordOut[]; ops: StoreOp[] } {
     const changelog = [...this.#entries, ...this.#pages.values()]
     const ops = [...this.#ops]
-    for (const { job, logged } of this.#changed.values()) {
+    for (const changed of this.#changed.values()) {
+      const { job, logged } = changed
       if (logged) {
         const value = job.state === undefined ? null : this.#codecs.state.encode({ state: job.state })
+        changed.bytes = value?.length ?? 0
         changelog.push(this.#record(stateKey(job.id), value))
       }
       this.#timerOps(job, ops, onTimerScheduled)
@@ -212,20 +217,29 @@ export class Effects {
     return { changelog, ops }
   }
 
+  /** The operations of `finish` are in the store. A job whose state is not logged may differ from the stored one by what hooks foresee. */
+  stored(activeJobs: ActiveJobs, nowMs: number): void {
+    for (const { job, logged, bytes } of this.#changed.values()) {
+      const isNew = this.#redefined.has(job.id)
+      if (logged) activeJobs.stored(job, { nowMs, stateBytes: bytes, isNew })
+      else if (isNew) activeJobs.forget(job.id)
+    }
+  }
+
   #timerOps(job: Job, ops: StoreOp[], onTimerScheduled: (timer: Timer) => void): void {
     const loaded = this.#loaded.get(job.id)
-    const before = loaded?.timers ?? []
+    const before = loaded?.timers ?? noTimers
     const after = timersOf(job)
-    const taken = this.#takenTimers.get(job.id) ?? []
+    const taken = this.#takenTimers.get(job.id) ?? noTimers
     for (const timer of before) {
-      if (!after.some((other) => sameTimer(timer, other))) ops.push({ key: timerKey(timer), value: null })
+      if (!has(after, timer) && !has(taken, timer)) ops.push({ key: timerKey(timer), value: null })
     }
     for (const timer of after) {
-      const known = before.some((other) => sameTimer(timer, other))
+      const known = has(before, timer)
       // A timer that was taken in this batch is deleted by it. A changed job may need it again, also one without a state before
       // and after, because it was deleted and defined again in between. An unchanged job has decided to wait for something
       // else, such as a renewed lease.
-      const stored = timer.kind !== timerKind.delete && !taken.some((other) => sameTimer(timer, other))
+      const stored = timer.kind !== timerKind.delete && !has(taken, timer)
       const isUnchanged = job.state === loaded?.job.state && job.definition === loaded?.job.definition
       if (known && (isUnchanged || stored)) continue
       onTimerScheduled(timer)
@@ -266,5 +280,10 @@ export class Effects {
   }
 }
 
-const sameTimer = (left: Timer, right: Timer): boolean =>
-  left.dueAt === right.dueAt && left.kind === right.kind && left.runNo === right.runNo
+const noTimers: readonly Timer[] = []
+
+/** All are of one job. */
+function has(timers: readonly Timer[], { dueAt, kind, runNo }: Timer): boolean {
+  for (const other of timers) if (other.dueAt === dueAt && other.kind === kind && other.runNo === runNo) return true
+  return false
+}

@@ -7,7 +7,7 @@ import { type Job, type KnownDefinition, type Timer, timerKind, type Waiter } fr
 import type { PartitionStore } from '../../ground/ports/index.ts'
 import type { InputRecord } from '../input/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
-import { type HeavyJobs, loadFollowUps, loadJobs, loadSnapshot, weightOf } from '../state/index.ts'
+import { type ActiveJobs, type HeavyJobs, loadFollowUps, loadJobs, loadSnapshot, weightOf } from '../state/index.ts'
 
 /** Estimated bytes that a commit cycle may write. A cycle takes at least one timer or input record. */
 const cycleBytesMax = 4 * 1024 * 1024
@@ -28,6 +28,8 @@ interface Loading {
   store: PartitionStore
   codecs: SchedulerCodecs
   heavyJobs: HeavyJobs
+  /** Jobs that need not be read. */
+  activeJobs: Pick<ActiveJobs, 'get'>
   /** Share of the usual bytes: smaller after a failed cycle. */
   share: number
 }
@@ -129,7 +131,7 @@ export async function loadWaiters(loading: Omit<Loading, 'share'>, batch: Batch,
 
 /** Loads the jobs of the first items: as many as there is room for; with `atLeastOne` the first one whatever its size. */
 async function fill(
-  { store, codecs, heavyJobs, jobs, defined }: Place,
+  { store, codecs, heavyJobs, activeJobs, jobs, defined }: Place,
   items: Item[],
   room: Room,
   atLeastOne: boolean,
@@ -137,13 +139,14 @@ async function fill(
   const used = { count: 0, written: 0, loaded: 0 }
   let sliceJobs = sliceJobsFirst
   let known: ReadonlyMap<string, Job> = new Map()
-  for (const [at, item] of items.entries()) {
+  for (let at = 0; at < items.length; at++) {
+    const item = items[at] as Item
     const { jobId, runNo, writes, brought = 0, begins = false, followUps = false, definition } = item
     const mayStop = used.count > 0 || !atLeastOne
     if (jobId !== undefined && !jobs.has(jobId)) {
       if (mayStop && used.loaded + heavyJobs.of(jobId) > room.loaded) return used
       if (!known.has(jobId)) {
-        known = await loadJobs(store, codecs, ...nextIds(items, at, sliceJobs, jobs, heavyJobs))
+        known = await loadJobs(store, codecs, ...nextIds(items, at, sliceJobs, jobs, heavyJobs), activeJobs)
         let sum = 0
         for (const [id, job] of known) {
           const weight = weightOf(job)

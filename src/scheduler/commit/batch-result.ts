@@ -3,6 +3,7 @@
 import type { ActiveRun } from '../../../schemas/index.ts'
 import type { Receipt } from '../../../streams/jobs/index.ts'
 import type { Input, Job, Note, Timer } from '../../../streams/state/index.ts'
+import type { Named } from '../input/index.ts'
 import type { Shared } from '../options/index.ts'
 import type { Effects } from './batch-effects.ts'
 import type { CommitContext } from './commit-context.ts'
@@ -19,8 +20,8 @@ export interface BatchResult {
   blocked: boolean
   /** Timers of the batch that were applied or deferred. */
   timersHandled: number
-  /** Names of the applied inputs. */
-  names: string[]
+  /** The applied inputs. */
+  names: Named[]
   /** Waiting runs that were tried. */
   waitersTried: number
   /** Jobs of hooks that were decided. */
@@ -53,10 +54,12 @@ export function measureDispatches(
   { dispatched, topicRecords, receipts, startedLateMs, retries }: BatchResult,
 ): void {
   const now = clock.nowMs()
+  const byPool = new Map<string, number>()
   for (const { pool, dueAt } of dispatched) {
-    metrics.dispatched.inc({ pool })
+    byPool.set(pool, (byPool.get(pool) ?? 0) + 1)
     metrics.dueToCommit.observe((now - dueAt) / 1_000)
   }
+  for (const [pool, runs] of byPool) metrics.dispatched.inc({ pool }, runs)
   for (const { topic, scheduledFor } of topicRecords) {
     metrics.targetRecords.inc({ topic })
     metrics.targetLateness.observe((now - scheduledFor) / 1_000)
@@ -68,7 +71,12 @@ export function measureDispatches(
 
 /** Counts the notes of the steps of a cycle. */
 export function count({ metrics }: Shared, notes: Note[]): void {
+  let succeeded = 0
   for (const note of notes) {
+    if (note.kind === 'ended' && note.status === 'SUCCEEDED') {
+      succeeded++
+      continue
+    }
     if (note.kind === 'skipped') metrics.skipped.inc({ reason: note.reason }, note.count)
     else if (note.kind === 'stale') metrics.staleEvents.inc({ type: note.what })
     else if (note.kind === 'lease-lost') metrics.leasesLost.inc()
@@ -82,6 +90,7 @@ export function count({ metrics }: Shared, notes: Note[]): void {
       if (note.status === 'DEAD') metrics.deadLetters.inc()
     }
   }
+  if (succeeded > 0) metrics.runs.inc({ status: 'SUCCEEDED' }, succeeded)
 }
 
 /** Start lateness of the handler in ms if the input is the first report of it; never below 0. */

@@ -7,7 +7,7 @@ import type { Activity } from '../activity/index.ts'
 import type { InputBuffer, LogPositions } from '../input/index.ts'
 import type { AdmissionQueue } from '../limits/index.ts'
 import type { Shared } from '../options/index.ts'
-import { type Checkpoint, checkpointOp, HeavyJobs, TombstoneGuard } from '../state/index.ts'
+import { ActiveJobs, activeJobsMax, type Checkpoint, checkpointOp, HeavyJobs, TombstoneGuard } from '../state/index.ts'
 import { TimeIndex, ZoneRulesState } from '../timers/index.ts'
 import type { FailureIsolation } from './failure-isolation.ts'
 import type { PartitionHook } from './hooks.ts'
@@ -46,15 +46,18 @@ interface Found {
   claim?: Owner | undefined
   /** Default: false. */
   isExact?: boolean
+  /** Jobs with active runs that are kept in memory. Default: all that a process may keep. */
+  activeJobs?: number
 }
 
 /**
- * The local store of a partition while it is open, with what memory holds of it: the time index, the heavy jobs, the time zone rules behind its
- * timers, and until when its deletions are known. It says in each write what it has read, and under which claim.
+ * The local store of a partition while it is open, with what memory holds of it: the time index, jobs with active runs, the heavy jobs, the time
+ * zone rules behind its timers, and until when its deletions are known. It says in each write what it has read, and under which claim.
  */
 export class LocalStore {
   readonly store: PartitionStore
   readonly index: TimeIndex
+  readonly activeJobs: ActiveJobs
   readonly heavyJobs = new HeavyJobs()
   readonly zones: ZoneRulesState
   readonly tombstoneGuard: TombstoneGuard
@@ -64,9 +67,15 @@ export class LocalStore {
   isExact: boolean
   readonly #system: Pick<Checkpoint, 'clusterId' | 'prefix'>
 
-  constructor(partition: number, shared: Shared, store: PartitionStore, { local, claim, isExact = false }: Found = {}) {
+  constructor(
+    partition: number,
+    shared: Shared,
+    store: PartitionStore,
+    { local, claim, isExact = false, activeJobs = activeJobsMax }: Found = {},
+  ) {
     this.store = store
     this.index = new TimeIndex(store)
+    this.activeJobs = new ActiveJobs(activeJobs)
     this.zones = new ZoneRulesState(partition, shared)
     this.zones.opened(local, claim)
     this.tombstoneGuard = new TombstoneGuard(shared.clock, shared.tombstoneRetentionMs)

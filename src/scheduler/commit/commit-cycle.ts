@@ -15,15 +15,7 @@ import type { Timer } from '../../../streams/state/index.ts'
 import { trustedMs } from '../../ground/clock/index.ts'
 import { DuelogError } from '../../ground/errors/index.ts'
 import type { RecordOut, StoreOp } from '../../ground/ports/index.ts'
-import {
-  type AppliedOffsets,
-  commandsRead,
-  firstOffset,
-  type InputRecord,
-  inputRecordName,
-  shrunk,
-  timerName,
-} from '../input/index.ts'
+import { type AppliedOffsets, commandsRead, firstOffset, type InputRecord, type Named, shrunk } from '../input/index.ts'
 import { type ChangelogState, positionKey } from '../state/index.ts'
 import { applyBatch } from './apply-batch.ts'
 import { type BatchResult, count, measureDispatches } from './batch-result.ts'
@@ -91,7 +83,7 @@ export async function runCommitCycle(context: CommitContext, timers: Timer[], op
   const { failureIsolation } = context
   // Until the batch is chosen, any of them may be the one that fails.
   const hookedNames = hooked.flatMap((one) => one.ids.map((id) => one.nameOf(id)))
-  let tried = [...timers.map(timerName), ...inputRecords.map(inputRecordName), ...hookedNames]
+  let tried: Named[] = [...timers, ...inputRecords, ...hookedNames]
   try {
     const { firesDefined = false } = options
     const mayLog = writer !== undefined
@@ -174,6 +166,7 @@ async function persist(
       inputRecords,
       savedAtMs,
     })
+    effects.stored(context.local.activeJobs, shared.clock.nowMs())
     context.activity.jobWaits.changed(effects.changedIds)
     measureDispatches(shared, batchResult)
     context.activity.activeRuns.lateness.add(batchResult.startedLateMs, shared.clock.nowMs())
@@ -183,6 +176,7 @@ async function persist(
     ops.push(context.local.checkpoint(next, savedAtMs))
     await store.apply(ops)
   }
+  effects.stored(context.local.activeJobs, shared.clock.nowMs())
   context.activity.jobWaits.changed(effects.changedIds)
   positions.appliedTo(next)
   return false

@@ -8,6 +8,7 @@
  */
 import { BoundedMap } from '../../ground/concurrency/index.ts'
 import { DuelogError, type ErrorCode, messageOf } from '../../ground/errors/index.ts'
+import { type Named, nameOf } from '../input/index.ts'
 import type { AdmissionQueue } from '../limits/index.ts'
 
 /**
@@ -102,14 +103,14 @@ export class FailureIsolation {
     return this.#max < this.#most ? Math.min(wanted, this.#max - others) : wanted
   }
 
-  verdictOn(name: string): Verdict | undefined {
-    return this.#culprits.size === 0 ? undefined : this.#culprits.get(name)
+  verdictOn(input: Named): Verdict | undefined {
+    return this.#culprits.size === 0 ? undefined : this.#culprits.get(nameOf(input))
   }
 
   /** A cycle with these inputs failed. */
-  failed(names: readonly string[], error: unknown): void {
+  failed(inputs: readonly Named[], error: unknown): void {
     this.#cycles++
-    this.#progress = this.#narrow(names, error)
+    this.#progress = this.#narrow(inputs.map(nameOf), error)
   }
 
   /** True: the next cycle is smaller, or skips the culprit. */
@@ -146,11 +147,11 @@ export class FailureIsolation {
   }
 
   /** A cycle with these inputs succeeded. */
-  succeeded(names: readonly string[]): void {
+  succeeded(inputs: readonly Named[]): void {
     this.#cycles++
     this.#last = undefined
     if (this.#suspects.size > 0) {
-      const done = new Set(names)
+      const done = new Set(inputs.map(nameOf))
       const left = new Set([...this.#suspects].filter((name) => !done.has(name)))
       this.#unmet = left.size < this.#suspects.size ? 0 : this.#unmet + 1
       // The suspects were due before all later inputs. A suspect that does not appear any more was applied elsewhere or

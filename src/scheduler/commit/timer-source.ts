@@ -102,7 +102,8 @@ export class TimerSource {
       const ahead = await this.#bursts.take(now, lightMax - found.length, aheadFrom, options)
       found.push(...ahead.filter((timer) => !this.#isWaiting(timer)))
     }
-    const light = found.filter((timer) => this.#heavyJobs.of(timer.jobId) === 0 || this.#heavy.length >= heavyMax)
+    const isLight = ({ jobId }: Timer): boolean => this.#heavyJobs.of(jobId) === 0 || this.#heavy.length >= heavyMax
+    const light = found.every(isLight) ? found : found.filter(isLight)
     if (light.length < found.length) for (const timer of found) if (!light.includes(timer)) this.#putHeavy(timer)
     // The first heavy timers may have been found just now.
     if (takesHeavy === undefined && isHeavyDue()) takesHeavy = mayTakeHeavy()
@@ -125,6 +126,7 @@ export class TimerSource {
 
   /** Whether it is held back and returns when it is due or earlier. */
   #isWaiting(timer: Timer): boolean {
+    if (this.#returning.size + this.#heavyNames.size === 0) return false
     const name = timerName(timer)
     return this.#returning.has(name) || this.#heavyNames.has(name)
   }

@@ -45,7 +45,11 @@ export interface Move {
 /** A name that no other timer has. */
 export const timerName = ({ jobId, kind, runNo, dueAt }: Timer): string => `${kind} ${runNo} ${dueAt} ${jobId}`
 export const waiterName = ({ jobId, key, runNo, dueAt }: Waiter): string => `admit ${runNo} ${dueAt} ${jobId} ${key}`
-export const inputRecordName = ({ source, offset }: InputRecord): string => `${source} ${offset}`
+
+/** An input of a batch, or its name. Names are made only when they are asked for: most cycles succeed. */
+export type Named = Timer | InputRecord | string
+export const nameOf = (input: Named): string =>
+  typeof input === 'string' ? input : 'source' in input ? `${input.source} ${input.offset}` : timerName(input)
 
 /** The run that an input is about; 0: none. */
 export function runOf(input: Input): number {

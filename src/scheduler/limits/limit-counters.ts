@@ -33,6 +33,8 @@ interface SlotLine {
   refused: boolean
 }
 
+const hasLimits = (state: JobState | undefined): boolean => state?.active.some(({ limits }) => limits !== null) ?? false
+
 interface StartsLine {
   was: Starts | undefined
   starts: Starts | undefined
@@ -74,7 +76,7 @@ export class LimitCounters implements Limits {
   took(before: JobState | undefined, { job, starts, slotLimits, admission }: Decision): void {
     for (const [key, given] of starts) this.#starts.set(key, { was: this.#starts.get(key)?.was, starts: given })
     for (const [key, limit] of slotLimits) this.#line(key).limit = limit
-    if (before === job.state) return
+    if (before === job.state || (!hasLimits(before) && !hasLimits(job.state))) return
     for (const key of new Set([...slotKeysOf(before), ...slotKeysOf(job.state)])) {
       const line = this.#line(key)
       const [was, is] = [slotUse(before, key), slotUse(job.state, key)]

@@ -49,6 +49,8 @@ export interface SchedulerResources {
   heavy: HeavyTimerSlots
   /** Bytes at which reading pauses for one partition. */
   inputBufferBytesMax: () => number
+  /** Jobs with active runs that one partition may keep in memory. */
+  activeJobsMax: () => number
   restores: Semaphore
   standbyRestores: Semaphore
   nonTransactionalWriter: LogWriter

@@ -1,4 +1,5 @@
 /** State of a partition in the store and in the changelog. */
+export { ActiveJobs, activeJobsMax } from './active-jobs.ts'
 export {
   type ChangelogState,
   type Checkpoint,

@@ -13,6 +13,7 @@ import { BoundedMap } from '../../ground/concurrency/index.ts'
 import type { StoreReader } from '../../ground/ports/index.ts'
 import { knownDefinition } from '../../ground/records/index.ts'
 import { type SchedulerCodecs, SearchBudget } from '../options/index.ts'
+import type { ActiveJobs } from './active-jobs.ts'
 import { entryOf, putState, snapshotOf } from './stored-entries.ts'
 
 /** Weight of a job in bytes: its definition, its loaded snapshots and pages of follow-ups. With `runNo` only the snapshot of that run counts. */
@@ -30,33 +31,44 @@ export function weightOf(job: Job, runNo?: number): number {
 
 /**
  * Jobs with definition and state. A job without either is returned with its id only. Of the snapshots only those of `runs` are loaded,
- * one for each job, because a hundred runs may have half a megabyte each (`loadSnapshot`).
+ * one for each job, because a hundred runs may have half a megabyte each (`loadSnapshot`). Jobs that `active` has are not read.
  */
 export async function loadJobs(
   store: StoreReader,
   codecs: SchedulerCodecs,
   ids: readonly string[],
   runs: ReadonlyMap<string, number> = new Map(),
+  active?: Pick<ActiveJobs, 'get'>,
 ): Promise<Map<string, Job>> {
-  const keys: Buffer[] = []
-  for (const id of ids) keys.push(definitionKey(id), stateKey(id))
-  const values = await store.get(keys)
   const jobs = new Map<string, Job>()
+  const keys: Buffer[] = []
+  for (const id of ids) {
+    if (jobs.has(id)) continue
+    const job = active?.get(id)
+    jobs.set(id, job ?? { id })
+    if (job === undefined) keys.push(definitionKey(id), stateKey(id))
+  }
+  const values = keys.length === 0 ? [] : await store.get(keys)
   const wanted: { job: Job; snapshotNo: number }[] = []
   const budget = new SearchBudget()
-  for (let index = 0; index < ids.length; index++) {
-    const rest = budget.rest()
-    if (rest !== undefined) await rest
-    const id = ids[index] ?? ''
-    const job: Job = { id }
-    const definition = values[2 * index]
-    const state = values[2 * index + 1]
-    if (definition) job.definition = await knownDefinition(codecs, storedDefinition(definition))
-    if (state) await putState(codecs, job, state)
-    if (job.unreadable !== undefined) await markRetained(store, job)
+  let at = 0
+  for (const [id, job] of jobs) {
+    if (job.state === undefined) {
+      const rest = budget.rest()
+      if (rest !== undefined) await rest
+      const [definition, state] = [values[at++], values[at++]]
+      if (definition) {
+        const known = knownDefinition(codecs, storedDefinition(definition))
+        job.definition = known instanceof Promise ? await known : known
+      }
+      if (state) {
+        const put = putState(codecs, job, state)
+        if (put !== undefined) await put
+      }
+      if (job.unreadable !== undefined) await markRetained(store, job)
+    }
     const snapshotNo = snapshotNoIn(job, runs.get(id) ?? 0)
     if (snapshotNo !== undefined) wanted.push({ job, snapshotNo })
-    jobs.set(id, job)
   }
   if (wanted.length > 0) await loadSnapshots(store, codecs, wanted)
   return jobs

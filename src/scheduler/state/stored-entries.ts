@@ -33,7 +33,8 @@ import type { SchedulerCodecs } from '../options/index.ts'
 
 export type Read<T> = { value: T } | { problem: string }
 
-export const decoded = (codecs: SchedulerCodecs, bytes: Buffer): Promise<Read<StateEntry>> =>
+/** Synchronous unless a schema has to be fetched, and so are `putState` and `loggedState`: a restore calls them for each record. */
+export const decoded = (codecs: SchedulerCodecs, bytes: Buffer): Read<StateEntry> | Promise<Read<StateEntry>> =>
   attempt(() => codecs.state.decode(bytes))
 
 /** Undefined also if it cannot be read. */
@@ -44,8 +45,14 @@ export async function entryOf(codecs: SchedulerCodecs, bytes: Buffer | null | un
 }
 
 /** Puts the state into the job. Its definition must be loaded. */
-export async function putState(codecs: SchedulerCodecs, job: Job, bytes: Buffer): Promise<void> {
-  const read = await decoded(codecs, bytes)
+export function putState(codecs: SchedulerCodecs, job: Job, bytes: Buffer): Promise<void> | undefined {
+  const read = decoded(codecs, bytes)
+  if (read instanceof Promise) return read.then((later) => putRead(job, later))
+  putRead(job, read)
+  return undefined
+}
+
+function putRead(job: Job, read: Read<StateEntry>): void {
   if ('value' in read) {
     job.state = read.value.state ?? undefined
     return
@@ -55,10 +62,13 @@ export async function putState(codecs: SchedulerCodecs, job: Job, bytes: Buffer)
 }
 
 /** The logged state of a job without its definition. It is enough for the timers and keys of a restore. */
-export async function loggedState(codecs: SchedulerCodecs, jobId: string, bytes: Buffer): Promise<JobState | undefined> {
+export function loggedState(
+  codecs: SchedulerCodecs,
+  jobId: string,
+  bytes: Buffer,
+): JobState | undefined | Promise<JobState | undefined> {
   const job: Job = { id: jobId }
-  await putState(codecs, job, bytes)
-  return job.state
+  return putState(codecs, job, bytes)?.then(() => job.state) ?? job.state
 }
 
 /** The snapshot in an entry. Undefined: the entry is not a snapshot. */
@@ -69,13 +79,18 @@ export async function snapshotOf(codecs: SchedulerCodecs, bytes: Buffer): Promis
   return snapshot === null ? undefined : attempt(() => codecs.execution.decode(snapshot))
 }
 
-async function attempt<T>(decode: () => T | Promise<T>): Promise<Read<T>> {
+function attempt<T>(decode: () => T | Promise<T>): Read<T> | Promise<Read<T>> {
   try {
-    return { value: await decode() }
+    const value = decode()
+    return value instanceof Promise ? value.then((later) => ({ value: later }), unreadable) : { value }
   } catch (error) {
-    if (error instanceof DuelogError && error.code === 'registry-unavailable') throw error
-    return { problem: messageOf(error) }
+    return unreadable(error)
   }
+}
+
+function unreadable(error: unknown): { problem: string } {
+  if (error instanceof DuelogError && error.code === 'registry-unavailable') throw error
+  return { problem: messageOf(error) }
 }
 
 /**
@@ -95,7 +110,8 @@ export async function changelogOps(codecs: SchedulerCodecs, records: RecordIn[])
     if (key[0] !== prefix.state) continue
     const jobId = jobIdOfKey(key)
     if (value === null) continue
-    const state = await loggedState(codecs, jobId, value)
+    const read = loggedState(codecs, jobId, value)
+    const state = read instanceof Promise ? await read : read
     if (state === undefined) continue
     for (const timer of stateTimers(jobId, state)) ops.push({ key: timerKey(timer), value: emptyValue })
     for (const waiter of waitersOf(jobId, state)) ops.push({ key: waiterKey(waiter), value: emptyValue })

@@ -19,12 +19,16 @@ const dispatchedPerMs = 4
 const countedMax = 40_000
 /** Timers that are kept of those written into a bucket after it was read. With more of them it is read again from its beginning. */
 const addedMax = 200
+/** Buckets of one read. */
+const bucketsAtOnce = 10
 /** Keys of one counting scan. */
 const slice = 1_000
 /** Time between two scans for buckets that came into view. */
 const scanEveryMs = 500
 /** How long a scan that is due lets input records go first. It comes right after their commit cycle, unless more arrive meanwhile. */
 const scanLateMsMax = 500
+
+const bucketOf = (timer: Timer | undefined): number => Math.floor((timer?.dueAt ?? 0) / bucketMs)
 
 export class BurstPlanner {
   readonly #store: PartitionStore
@@ -54,7 +58,7 @@ export class BurstPlanner {
   /** Must be called for each timer that is written. */
   scheduled(timer: Timer): void {
     if (timer.kind !== timerKind.fire) return
-    const bucket = Math.floor(timer.dueAt / bucketMs)
+    const bucket = bucketOf(timer)
     if (bucket >= this.#seenUntil) return
     this.#counts.set(bucket, (this.#counts.get(bucket) ?? 0) + 1)
     const added = this.#added.get(bucket)
@@ -104,17 +108,31 @@ export class BurstPlanner {
     return taken.map(([, timer]) => timer)
   }
 
+  /**
+   * Timers of the bucket from its place of reading on, and as far as they leave room those of the buckets that follow: while everything is
+   * dispatched early, each has a few.
+   */
   async #read(bucket: number, max: number): Promise<Timer[]> {
     if (this.#cursor !== undefined && this.#cursor.bucket !== bucket) this.#readAnew(this.#cursor.bucket)
     const from = this.#cursor?.from ?? timerBound(bucket * bucketMs)
     if (!this.#added.has(bucket)) this.#added.set(bucket, new Map())
-    const entries = await this.#store.scan({ from, to: timerBound((bucket + 1) * bucketMs), limit: max, keysOnly: true })
-    const last = entries.at(-1)
-    if (entries.length < max || last === undefined) {
+    const end = bucket + bucketsAtOnce
+    const entries = await this.#store.scan({ from, to: timerBound(end * bucketMs), limit: max, keysOnly: true })
+    const found = entries.map(({ key }) => ({ key, timer: timerOfKey(key) }))
+    const isFull = entries.length === max
+    const reached = isFull ? bucketOf(found.at(-1)?.timer) : end
+    if (isFull && reached === bucket) this.#cursor = { bucket, from: keyAfter(entries.at(-1)?.key ?? from) }
+    else {
       this.#counts.set(bucket, this.#added.get(bucket)?.size ?? 0)
       this.#cursor = undefined
-    } else this.#cursor = { bucket, from: keyAfter(last.key) }
-    return entries.map(({ key }) => timerOfKey(key)).filter(({ kind }) => kind === timerKind.fire)
+    }
+    const fires = found.filter(({ timer: { kind } }) => kind === timerKind.fire)
+    const groups = Map.groupBy(fires, ({ timer }) => bucketOf(timer))
+    // All timers of these are known.
+    for (const [next, group] of groups)
+      if (next > bucket && next < reached && group.length <= addedMax && !this.#added.has(next))
+        this.#added.set(next, new Map(group.map(({ key, timer }) => [key.toString('latin1'), timer])))
+    return groups.get(bucket)?.map(({ timer }) => timer) ?? []
   }
 
   /** Time of the next call to `take`. `nextDue` is that of the time index. */

@@ -25,17 +25,19 @@ export interface Habits {
 }
 
 /** A random definition whose decisions do not depend on a few milliseconds more or less. */
-function definitionOf(chance: Chance, nowMs: number, limits: boolean) {
+function definitionOf(chance: Chance, nowMs: number, limits: boolean, jobId: string) {
   const { concurrencyKey, concurrencyLimit, rateLimit, pinTo: _, ...definition } = randomDefinition(chance, nowMs)
   const schedule = { ...definition.schedule, from: 'START' as const }
   // Whether an occurrence meets an active run is a matter of a millisecond in both. Without a next occurrence follow-ups wait all the same.
   const recurs = schedule.at === null && schedule.delayMs === null
   const overlap = { overlap: 'ALLOW' as const, ...(recurs && { maxConcurrentRuns: 100 }) }
   const { startDeadlineMs, retainCompletedMs } = definition
-  const [onSuccess, onFailure] = [0, 1].map(() => (chance.happens(0.2) ? [chance.pick(ids)] : []))
+  // How long a job that follows itself goes on before its end is a matter of milliseconds too.
+  const followers = (): string[] => (chance.happens(0.2) ? [chance.pick(ids)] : []).filter((id) => id !== jobId)
+  const [onSuccess, onFailure] = [followers(), followers()]
   return {
     ...{ ...definition, schedule, ...overlap, target: { ...definition.target, pool: 'default' } },
-    ...{ onSuccess: onSuccess ?? [], onFailure: onFailure ?? [] },
+    ...{ onSuccess, onFailure },
     // Reports come every 530 ms, and not for the first two seconds of a new owner. Of two that come together either may count as the last.
     ...{ startDeadlineMs: Math.max(startDeadlineMs, 3_000), retainFailedMs: retainCompletedMs },
     ...(limits && { concurrencyKey, concurrencyLimit, rateLimit }),
@@ -46,7 +48,7 @@ function definitionOf(chance: Chance, nowMs: number, limits: boolean) {
 export function act(driver: SchedulerDriver, chance: Chance, { weights, limits, offsets, id = chance.pick(ids) }: Habits): void {
   const what = chance.weighted(weights)
   if (what === 'define' || what === 'condition') {
-    const spec = definitionOf(chance, driver.time.nowMs, limits)
+    const spec = definitionOf(chance, driver.time.nowMs, limits, id)
     const inForce = statesOf(driver).get(id)?.specOffset ?? 0
     const over = chance.pick(['any', 'none', ...(offsets ? [inForce, inForce, chance.int(0, inForce + 3)] : [])] as const)
     const headers = what === 'condition' ? onlyOverHeaders(over) : {}

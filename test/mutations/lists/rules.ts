@@ -408,7 +408,13 @@ export const rulesMutations = [
         '',
         'an occurrence is skipped because of a follow-up while others wait',
       ],
-      ['page-kept', runs('follow-ups'), '    draft.followUpPages.set(queue.firstPage, null)\n', '', 'a page stays for ever'],
+      [
+        'page-kept',
+        runs('follow-ups'),
+        '    draft.followUpPages = new Map(draft.followUpPages).set(queue.firstPage, null)\n',
+        '',
+        'a page stays for ever',
+      ],
       [
         'never-watched',
         runs('follow-ups'),

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import type { JobCommand, JobDefinitionInput, JobState } from '../../../schemas/generated.ts'
 import { type Batch, loadBatch } from '../../../src/scheduler/commit/batch-limits.ts'
 import type { InputRecord } from '../../../src/scheduler/input/input-buffer.ts'
+import { ActiveJobs } from '../../../src/scheduler/state/active-jobs.ts'
 import { HeavyJobs } from '../../../src/scheduler/state/job-loader.ts'
 import { completeDefinition } from '../../../streams/definitions/definition-json.ts'
 import { pristineState } from '../../../streams/state/draft.ts'
@@ -26,7 +27,7 @@ async function loadingOf(count: number, definition: Partial<JobDefinitionInput>,
       { key: stateKey(jobId), value },
     ])
   }
-  return { ids, loading: { store, codecs, heavyJobs: new HeavyJobs(), share: 1 } }
+  return { ids, loading: { store, codecs, heavyJobs: new HeavyJobs(), activeJobs: new ActiveJobs(0), share: 1 } }
 }
 
 const recordOf = (jobId: string, offset: number, input: Input): InputRecord => {

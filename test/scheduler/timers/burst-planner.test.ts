@@ -10,7 +10,11 @@ const now = 1_000_000
 const dueAt = now + 1_000
 const slow = { extraLeadMs: 5_000 }
 
-function planner(): { write: (timers: Timer[]) => Promise<void>; take: (max: number) => Promise<string[]>; scans: () => number } {
+function planner(): {
+  write: (timers: Timer[]) => Promise<void>
+  take: (max: number, how?: { extraLeadMs: number; at?: number }) => Promise<string[]>
+  scans: () => number
+} {
   const store = memoryStore()
   const scan = store.scan.bind(store)
   let scans = 0
@@ -23,8 +27,8 @@ function planner(): { write: (timers: Timer[]) => Promise<void>; take: (max: num
     for (const timer of timers) bursts.scheduled(timer)
     await store.apply(timers.map((timer) => ({ key: timerKey(timer), value: Buffer.alloc(0) })))
   }
-  const take = async (max: number): Promise<string[]> => {
-    const taken = await bursts.take(now, max, 0, slow)
+  const take = async (max: number, { extraLeadMs = slow.extraLeadMs, at = now } = {}): Promise<string[]> => {
+    const taken = await bursts.take(at, max, 0, { extraLeadMs })
     await store.apply(taken.map((timer) => ({ key: timerKey(timer), value: null })))
     return taken.map(({ jobId }) => jobId)
   }
@@ -86,4 +90,54 @@ it('a bucket whose reading was interrupted by an earlier one is read again', asy
   await write(timers('again', 1, 500))
   found.push(...(await take(4)), ...(await take(4)))
   expect(found.sort()).toEqual(names(timers('late', 6), timers('early', 3), timers('again', 1)))
+})
+
+it('one read brings the buckets of the next second', async () => {
+  const { write, take, scans } = planner()
+  const each = Array.from({ length: 8 }, (_, bucket) => timers(`of-${bucket}`, 5, bucket * 100))
+  for (const some of each) await write(some)
+  // The count of what has come into view.
+  await take(1)
+  const before = scans()
+  const found = await take(1_000)
+  expect(scans()).toBe(before + 1)
+  expect(found.length).toBe(39)
+  expect(await take(1_000)).toEqual([])
+})
+
+it.each([3, 7, 12, 39])('timers come once and in due order, %i at a time, also those written meanwhile', async (max) => {
+  const { write, take } = planner()
+  const each = Array.from({ length: 8 }, (_, bucket) => timers(`of-${bucket}`, 5, bucket * 100))
+  for (const some of each) await write(some)
+  const found = await take(max)
+  const later = [timers('later', 201, 350), timers('also', 3, 750)]
+  for (const some of later) await write(some)
+  for (let taken = await take(max); taken.length > 0; taken = await take(max)) found.push(...taken)
+  expect(found.toSorted()).toEqual(names(...each, ...later))
+  const buckets = found.filter((id) => id.startsWith('of-')).map((id) => Number(id.split('-')[1]))
+  expect(buckets).toEqual(buckets.toSorted((left, right) => left - right))
+})
+
+it('a bucket with more than 200 timers is read when its turn comes', async () => {
+  const { write, take, scans } = planner()
+  const each = [timers('first', 3), timers('many', 201, 100), timers('last', 3, 200)]
+  for (const some of each) await write(some)
+  const found = await take(3)
+  const before = scans()
+  found.push(...(await take(1_000)))
+  // The end of the first bucket with what follows, and the large one.
+  expect(scans()).toBe(before + 2)
+  expect(found.toSorted()).toEqual(names(...each))
+  expect(await take(1_000)).toEqual([])
+})
+
+it('timers that were read before they came into view come once, with those that are written meanwhile', async () => {
+  const { write, take } = planner()
+  const each = [timers('in-view', 3, 8_800), timers('behind', 3, 9_050)]
+  for (const some of each) await write(some)
+  const found = await take(1_000, { extraLeadMs: 20_000 })
+  const later = timers('later', 3, 9_070)
+  await write(later)
+  found.push(...(await take(1_000, { extraLeadMs: 20_000, at: now + 500 })))
+  expect(found.toSorted()).toEqual(names(...each, later))
 })
