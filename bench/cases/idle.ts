@@ -1,6 +1,7 @@
 /**
  * idle: `npm start` with its own broker and registry, without a job. Memory and processor time of all its processes, by Linux's
- * /proc. It has run for a minute before: by then the compilers of the virtual machines are done with what the start needs.
+ * /proc. It has run for 90 s before: by then the compilers of the virtual machines
+ * are done with what the start needs, and the registry sleeps.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { loadavg, tmpdir } from 'node:os'
@@ -10,7 +11,7 @@ import type { Bed } from '../tools/bed.ts'
 import { Program } from '../tools/program.ts'
 import { type Usage, usageOf } from '../tools/usage.ts'
 
-const settleMs = 60_000
+const settleMs = 90_000
 const mb = (kilobytes: number): number => Math.round(kilobytes / 1024)
 
 /** `seconds`: how long the processor time is measured. */

@@ -28,7 +28,7 @@ export function configurationPage(): string {
       '- Without `DUELOG_API_TOKENS` the server binds to loopback only and refuses requests that a web page of another origin could have sent.',
       '- `DUELOG_URL` and `DUELOG_TOKEN` are read by the commands that ask a running Duelog, see [CLI](CLI.md). `duelog up` does not use them.',
       '- `DUELOG_API_TOKENS` protect only the HTTP API. The embedded broker and registry listen on loopback without a password, so every program on this machine can bypass the tokens. The log says so at the start. If others use the machine, set `KAFKA_BROKERS` and `SCHEMA_REGISTRY_URL` to servers with a password.',
-      '- From the second start on, Duelog is ready before its embedded registry, because it knows the ids of its schemas. Jobs already fire then. Other clients can use the registry some seconds later, or half a minute later on a busy machine.',
+      '- The embedded registry runs while it is used. It ends after a minute without a call, and the next call starts it: that takes 3 to 6 s, on a busy machine longer, and after 30 s the call gets 503 and may ask again. It takes 128 calls at the same time, and bodies of 4 MiB. Duelog knows the ids of its schemas from the second start on, so jobs fire before the registry is up.',
       '- The data folder belongs to the user of the process. Its folders have mode 0700, its files 0600. Files of stores have the mode of the umask, inside a folder that no other user can enter. A folder that existed before, with other content, keeps its mode; the folders and files that Duelog puts into it are still closed to others.',
       '- Every process serves HTTP, in any role, for probes, metrics and the queries of other processes.',
     ].join('\n'),

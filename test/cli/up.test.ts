@@ -33,20 +33,22 @@ function fakeSystem(registryAnswered: boolean) {
   return { start, asked, started: started.promise, fail: (error: Error) => options?.onFatal?.(error) }
 }
 
-function setting({ isTTY = false, levelChosen = false, registryAnswered = true } = {}) {
+function setting({ isTTY = false, levelChosen = false, registryAnswered = true, env = {} } = {}) {
   const terminal = new FakeTerminal({ isTTY })
   const controller = new AbortController()
   const system = fakeSystem(registryAnswered)
-  const ended = up({ config: readConfig({}), levelChosen, terminal, signals: { stop: controller.signal }, start: system.start })
+  const ended = up({ config: readConfig(env), levelChosen, terminal, signals: { stop: controller.signal }, start: system.start })
   return { terminal, controller, system, ended }
 }
 
 describe('up', () => {
   it.each([
-    [true, '  Registry  http://r\n'],
-    [false, '  Registry  http://r (not responding yet; using known schema IDs)\n'],
-  ])('says whether the registry has answered: %s', async (registryAnswered, line) => {
-    const { terminal, controller, system, ended } = setting({ registryAnswered })
+    [true, 'http://r', '  Registry  http://r\n'],
+    [false, 'http://r', '  Registry  http://r (not responding yet; using known schema IDs)\n'],
+    [false, undefined, '  Registry  http://r (runs while it is used)\n'],
+  ])('says whether the registry has answered: %s, of %s', async (registryAnswered, given, line) => {
+    const env = given === undefined ? {} : { SCHEMA_REGISTRY_URL: given }
+    const { terminal, controller, system, ended } = setting({ registryAnswered, env })
     await system.started
     await new Promise(setImmediate)
     controller.abort()

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import type { EmbeddedOptions } from '../../src/program/embedded/options.ts'
 import { startEmbedded } from '../../src/program/embedded/start.ts'
-import { lives, optionsFor, pidIn, removed, temporaryFolder } from './harness.ts'
+import { lives, optionsFor, pidIn, removed, temporaryFolder, written } from './harness.ts'
 
 /** Another process that has the embedded programs up. */
 async function holder(options: EmbeddedOptions): Promise<ChildProcess> {
@@ -41,6 +41,21 @@ test('a Duelog killed with kill -9 leaves no Java process behind', async () => {
   await killed(parent)
   await Promise.all([removed(dataDir, 'kafka.pid'), removed(dataDir, 'registry.pid')])
   expect(pids.map(lives)).toEqual([false, false])
+})
+
+test('nor one that a call has started', async () => {
+  const dataDir = await temporaryFolder()
+  const { options } = await optionsFor(dataDir)
+  const parent = await holder({ ...options, wantKafka: false, registryIdleMs: 1 })
+  await removed(dataDir, 'registry.pid')
+  const call = fetch(`http://127.0.0.1:${options.registryPort}/apis/ccompat/v7/subjects`)
+  const failure = expect(call).rejects.toThrow()
+  await written(dataDir, 'registry.pid')
+  const pid = await pidIn(dataDir, 'registry')
+  await killed(parent)
+  await failure
+  await removed(dataDir, 'registry.pid')
+  expect(lives(pid)).toBe(false)
 })
 
 test.runIf(process.platform === 'linux')(

@@ -17,15 +17,29 @@ export async function temporaryFolder(): Promise<string> {
   return folder
 }
 
-/** Options with free ports, and the lines that are logged. */
-export async function optionsFor(dataDir: string): Promise<{ options: EmbeddedOptions; lines: Lines }> {
+/** Options with free ports, the lines that are logged, and a promise of as many lines with an event. */
+export async function optionsFor(
+  dataDir: string,
+): Promise<{ options: EmbeddedOptions; lines: Lines; said(event: string, times?: number): Promise<void> }> {
   const [kafkaPort, registryPort] = await freePorts()
   const lines: Lines = []
+  const waiting = new Set<() => void>()
   const log = (level: string) => (fields: unknown, message?: string) => {
     lines.push({ level, fields, message })
+    for (const look of waiting) look()
   }
+  const said = (event: string, times = 1): Promise<void> =>
+    new Promise((resolve) => {
+      const look = (): void => {
+        if (lines.filter(({ fields }) => (fields as { event?: string }).event === event).length < times) return
+        waiting.delete(look)
+        resolve()
+      }
+      waiting.add(look)
+      look()
+    })
   const logger = { info: log('info'), warn: log('warn'), error: log('error') } as unknown as EmbeddedOptions['logger']
-  return { options: { dataDir, kafkaPort, registryPort, wantKafka: true, wantRegistry: true, logger }, lines }
+  return { options: { dataDir, kafkaPort, registryPort, wantKafka: true, wantRegistry: true, logger }, lines, said }
 }
 
 /** Writes an executable shell script of that name and answers its path. */

@@ -1,9 +1,9 @@
 /** The guard of the embedded registry: programs on this machine reach it, pages that point a name to this machine do not. */
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { guardRegistry } from '../../src/program/embedded/registry.ts'
+import { guardRegistry } from '../../src/program/embedded/registry-guard.ts'
 import { distinctPorts } from '../setup/free-ports.ts'
 
 interface Seen {
@@ -13,8 +13,8 @@ interface Seen {
   body: string
 }
 
-/** A registry that answers what it was asked, behind its guard. */
-async function guarded() {
+/** A registry that answers what it was asked, behind its guard. `starting`: it has started when this resolves. */
+async function guarded({ starting = Promise.resolve(), startMs }: { starting?: Promise<void>; startMs?: number } = {}) {
   const seen: Seen[] = []
   const registry = createServer((asked, answer) => {
     let body = ''
@@ -28,7 +28,28 @@ async function guarded() {
   }).listen(0, '127.0.0.1')
   await once(registry, 'listening')
   const [port = 0] = await distinctPorts(1)
-  const guard = await guardRegistry(port, { host: '127.0.0.1', port: (registry.address() as AddressInfo).port })
+  const place = { host: '127.0.0.1', port: (registry.address() as AddressInfo).port }
+  /** Calls that hold the registry, and who waits for a number of them. */
+  const held = { now: 0, ever: 0, look: () => {} }
+  const count = (by: number): void => {
+    held.now += by
+    held.ever += Math.max(0, by)
+    held.look()
+  }
+  const onDemand = {
+    acquire: () => {
+      count(1)
+      return starting.then(() => place)
+    },
+    release: () => count(-1),
+  }
+  const holding = async (calls: number): Promise<void> => {
+    while (held.now !== calls)
+      await new Promise<void>((resolve) => {
+        held.look = resolve
+      })
+  }
+  const guard = await guardRegistry(port, onDemand, startMs)
   onTestFinished(async () => {
     await guard.close()
     registry.closeAllConnections()
@@ -46,7 +67,7 @@ async function guarded() {
       sent.on('error', reject)
       sent.end(body)
     })
-  return { ask, seen, port, registry }
+  return { ask, seen, port, registry, held, holding }
 }
 
 describe('the guard of the embedded registry', () => {
@@ -88,6 +109,63 @@ describe('the guard of the embedded registry', () => {
       status: 502,
     })
     expect(seen).toEqual([])
+  })
+  it('lets calls wait for the start, and holds the registry for each of them until it has its answer', async () => {
+    const up = Promise.withResolvers<void>()
+    const { ask, seen, port, held, holding } = await guarded({ starting: up.promise })
+    const host = `127.0.0.1:${port}`
+    const calls = [ask({ host }), ask({ host }, 'POST', 'x'.repeat(1_000_000))]
+    await holding(2)
+    expect(seen).toEqual([])
+    up.resolve()
+    expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([201, 201])
+    expect(seen.map(({ body }) => body.length).toSorted()).toEqual([0, 1_000_000])
+    await holding(0)
+    expect(held.ever).toBe(2)
+  })
+  it('lets go what a caller has given up, also a call behind another of its connection', async () => {
+    const up = Promise.withResolvers<void>()
+    const { ask, seen, port, holding } = await guarded({ starting: up.promise })
+    const caller = connect(port, '127.0.0.1')
+    const call = `GET /mine HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n\r\n`
+    caller.write(`${call}${call}${call}`)
+    await holding(3)
+    caller.destroy()
+    await holding(0)
+    up.resolve()
+    expect((await ask({ host: `127.0.0.1:${port}` })).status).toBe(201)
+    expect(seen.map(({ url }) => url)).toEqual(['/subjects?x=1'])
+    await holding(0)
+  })
+  it('refuses more calls than it holds, also of one connection', async () => {
+    const up = Promise.withResolvers<void>()
+    const { ask, port, holding } = await guarded({ starting: up.promise })
+    const caller = connect(port, '127.0.0.1')
+    onTestFinished(() => void caller.destroy())
+    caller.write(`GET / HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n\r\n`.repeat(127))
+    await holding(127)
+    const last = ask({ host: `127.0.0.1:${port}` })
+    await holding(128)
+    const { status, text } = await ask({ host: `127.0.0.1:${port}` })
+    expect([status, JSON.parse(text)]).toEqual([503, expect.objectContaining({ error_code: 503 })])
+    up.resolve()
+    expect((await last).status).toBe(201)
+  })
+  it('says that the start takes longer than a call waits', async () => {
+    const { ask, seen, port, holding } = await guarded({ starting: new Promise(() => {}), startMs: 1 })
+    const { status, text } = await ask({ host: `127.0.0.1:${port}` })
+    expect([status, JSON.parse(text).message]).toEqual([503, 'The embedded registry is still starting. Ask again.'])
+    await holding(0)
+    expect(seen).toEqual([])
+  })
+  it('says in one sentence why the registry cannot start', async () => {
+    const starting = Promise.reject<void>(new Error('There is no Java.'))
+    starting.catch(() => {})
+    const { ask, port, holding } = await guarded({ starting })
+    const { status, text } = await ask({ host: `127.0.0.1:${port}` })
+    const message = 'The embedded registry cannot be started: There is no Java.'
+    expect([status, JSON.parse(text)]).toEqual([503, { error_code: 503, message }])
+    await holding(0)
   })
   it('says that the registry does not answer', async () => {
     const { ask, port, registry } = await guarded()

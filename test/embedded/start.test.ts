@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { lstatSync, readdirSync } from 'node:fs'
+import { type IncomingMessage, request } from 'node:http'
 import { join } from 'node:path'
 import { Kafka, logLevel } from 'kafkajs'
 import { expect, test } from 'vitest'
@@ -6,7 +8,7 @@ import { DuelogError } from '../../src/ground/errors/errors.ts'
 import type { Embedded } from '../../src/program/embedded/options.ts'
 import { startEmbedded } from '../../src/program/embedded/start.ts'
 import { freePorts } from '../setup/free-ports.ts'
-import { lives, optionsFor, pidIn, temporaryFolder } from './harness.ts'
+import { lives, optionsFor, pidIn, temporaryFolder, written } from './harness.ts'
 
 /** Runs `work` with an admin client of the broker. */
 async function administer<T>(embedded: Embedded, work: (admin: ReturnType<Kafka['admin']>) => Promise<T>): Promise<T> {
@@ -73,7 +75,7 @@ test('topics and schema ids survive a restart on other ports, and only one Duelo
   const next = await startEmbedded({ ...options, kafkaPort, registryPort, registryDue: due.promise })
   try {
     // The broker is there and the registry is not: nobody has waited for it.
-    await expect(fetch(`${next.registryUrl}/subjects`)).rejects.toThrow()
+    await expect(pidIn(dataDir, 'registry')).rejects.toThrow()
     const { topics } = await administer(next, (admin) => admin.fetchTopicMetadata({ topics: ['kept'] }))
     expect(topics[0]?.partitions).toHaveLength(3)
     due.resolve()
@@ -85,26 +87,85 @@ test('topics and schema ids survive a restart on other ports, and only one Duelo
   }
 })
 
-test('a new schema id survives a kill right after, and the owner is notified of the end of the registry', async () => {
+test('the owner is notified of the end of the broker', async () => {
   const dataDir = await temporaryFolder()
   const { options } = await optionsFor(dataDir)
   const exit = Promise.withResolvers<DuelogError>()
-  const first = await startEmbedded({ ...options, wantKafka: false, onExit: exit.resolve })
-  expect(first.brokers).toBeUndefined()
-  const id = await registerSchema(first, 'one', 'One')
-  process.kill(await pidIn(dataDir, 'registry'), 'SIGKILL')
+  const embedded = await startEmbedded({ ...options, wantRegistry: false, onExit: exit.resolve })
+  expect(embedded.registryUrl).toBeUndefined()
+  process.kill(await pidIn(dataDir, 'kafka'), 'SIGKILL')
   const error = await exit.promise
   expect(error).toBeInstanceOf(DuelogError)
   expect(error.message).toContain('ended by itself')
-  await first.stop()
+  await embedded.stop()
+})
 
-  const next = await startEmbedded({ ...options, wantKafka: false })
+test('a new schema id survives a kill right after, and the next call starts the registry again', async () => {
+  const dataDir = await temporaryFolder()
+  const { options, lines, said } = await optionsFor(dataDir)
+  const exits: Error[] = []
+  const embedded = await startEmbedded({ ...options, wantKafka: false, onExit: (error) => exits.push(error) })
   try {
-    expect(await registerSchema(next, 'two', 'Two')).toBe(id + 1)
-    expect(await registerSchema(next, 'one', 'One')).toBe(id)
+    expect(embedded.brokers).toBeUndefined()
+    const id = await registerSchema(embedded, 'one', 'One')
+    process.kill(await pidIn(dataDir, 'registry'), 'SIGKILL')
+    await said('embedded-registry-failed')
+    expect(lines.at(-1)?.message).toContain('ended by itself')
+    expect(await registerSchema(embedded, 'two', 'Two')).toBe(id + 1)
+    expect(await registerSchema(embedded, 'one', 'One')).toBe(id)
+    expect(exits).toEqual([])
   } finally {
-    await next.stop()
+    await embedded.stop()
   }
+})
+
+test('a registry that nobody calls ends, and the first of many calls starts it again, with all its schemas', async () => {
+  const dataDir = await temporaryFolder()
+  const { options, lines, said } = await optionsFor(dataDir)
+  const embedded = await startEmbedded({ ...options, wantKafka: false, registryIdleMs: 1 })
+  try {
+    await said('embedded-registry-asleep')
+    await expect(pidIn(dataDir, 'registry')).rejects.toThrow()
+    const names = Array.from({ length: 20 }, (_, index) => `S${index}`)
+    const ids = await Promise.all(names.map((name) => registerSchema(embedded, name, name)))
+    expect(new Set(ids).size).toBe(20)
+    await said('embedded-registry-asleep', 2)
+    await expect(pidIn(dataDir, 'registry')).rejects.toThrow()
+
+    // A call whose body comes slowly holds it.
+    const body = JSON.stringify({ schema: JSON.stringify({ type: 'record', name: 'S7', fields: [] }) })
+    const slow = request(`${embedded.registryUrl}/subjects/S7/versions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/vnd.schemaregistry.v1+json', 'content-length': body.length },
+    })
+    const answered = once(slow, 'response')
+    slow.write(body.slice(0, 20))
+    await said('embedded-registry-up', 3)
+    const list = await fetch(`${embedded.registryUrl}/subjects`)
+    expect(((await list.json()) as string[]).toSorted()).toEqual(names.toSorted())
+    slow.end(body.slice(20))
+    const [response] = (await answered) as [IncomingMessage]
+    expect(JSON.parse((await response.setEncoding('utf8').toArray()).join(''))).toEqual({ id: ids[7] })
+    await said('embedded-registry-asleep', 3)
+    expect(lines.filter(({ level }) => level !== 'info')).toEqual([])
+  } finally {
+    await embedded.stop()
+  }
+})
+
+test('a stop while a call starts the registry leaves none behind, and ends the call', async () => {
+  const dataDir = await temporaryFolder()
+  const { options, said } = await optionsFor(dataDir)
+  const embedded = await startEmbedded({ ...options, wantKafka: false, registryIdleMs: 1 })
+  await said('embedded-registry-asleep')
+  const call = fetch(`${embedded.registryUrl}/subjects`)
+  const failure = expect(call).rejects.toThrow()
+  await written(dataDir, 'registry.pid')
+  const pid = await pidIn(dataDir, 'registry')
+  await embedded.stop()
+  await failure
+  expect(lives(pid)).toBe(false)
+  await expect(pidIn(dataDir, 'registry')).rejects.toThrow()
 })
 
 test('nothing starts if nothing is wanted', async () => {

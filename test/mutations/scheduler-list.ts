@@ -7,6 +7,7 @@ import { backupMutations } from './lists/backup.ts'
 import { clockAndAuditorMutations } from './lists/clock-and-auditor.ts'
 import { commitCycleMutations } from './lists/commit-cycle.ts'
 import { definitionMutations } from './lists/definitions.ts'
+import { embeddedRegistryMutations } from './lists/embedded-registry.ts'
 import { handOverMutations } from './lists/hand-over.ts'
 import { historyMutations } from './lists/history.ts'
 import { operationMutations } from './lists/operations.ts'
@@ -34,4 +35,5 @@ export const mutations: readonly Mutation[] = [
   ...backupMutations,
   ...handOverMutations,
   ...peerMutations,
+  ...embeddedRegistryMutations,
 ]

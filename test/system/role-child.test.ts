@@ -31,19 +31,16 @@ function channel() {
   return { side, heard, toChild, asked: onQuestion.promise }
 }
 
-test('a child gets its settings as they were read, and hears when the registry is up', async () => {
+test('a child gets its settings as they were read', async () => {
   const { side, toChild, asked } = channel()
   const config = readConfig({ DUELOG_API_TOKENS: 'admin:adminadminadminadmin', DUELOG_ROLES: 'api,history' })
-  const up = Promise.withResolvers<void>()
-  const cluster = { brokers: ['b:1'], registryUrl: 'http://r', registryUp: up.promise }
+  const cluster = { brokers: ['b:1'], registryUrl: 'http://r' }
   const planned = planOf(side)
   await asked
   answerPlan({ config, cluster, name: 'front.instance', engineUrl: 'http://127.0.0.1:1' }, toChild)
   const plan = await planned
   expect(plan).toMatchObject({ name: 'front.instance', engineUrl: 'http://127.0.0.1:1', cluster: { brokers: ['b:1'] } })
   expect(plain(plan.config)).toEqual(plain(config))
-  up.resolve()
-  await plan.cluster.registryUp
 })
 
 /** Settings without a value are absent in JSON. */

@@ -1,4 +1,4 @@
-/** Starts the embedded broker and registry side by side, and stops both when one of them fails. */
+/** Starts the embedded broker and registry side by side, and stops both when one of them fails to start. */
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { DuelogError, messageOf } from '../../ground/errors/index.ts'
@@ -9,8 +9,10 @@ import { lockFolder } from './folder-lock.ts'
 import type { GuardedProcess } from './guarded-process.ts'
 import { stopStale } from './guarded-process.ts'
 import { findJava } from './java.ts'
+import { OnDemandRegistry } from './on-demand-registry.ts'
 import type { Embedded, EmbeddedOptions, StartContext } from './options.ts'
 import { registryUrlOf, startRegistry } from './registry.ts'
+import { guardRegistry, type RegistryGuard } from './registry-guard.ts'
 
 /**
  * Resolves when each requested service answers. Needs Java 17, and Maven for the very first start of a user.
@@ -29,60 +31,61 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
       `The data folder ${dataDir} is in use by ${holder}, another Duelog; stop that one, or give this one another folder with DUELOG_DATA_DIR.`,
     )
   }
-  const running: GuardedProcess[] = []
+  let kafka: GuardedProcess | undefined
+  let registry: OnDemandRegistry | undefined
+  let guard: RegistryGuard | undefined
   let stopping = false
   const stopped = Promise.withResolvers<void>()
-  let registryUp = Promise.resolve()
   const stop = async (): Promise<void> => {
     stopping = true
+    // First, so that nothing starts it now.
+    const registryEnded = registry?.stop()
     stopped.resolve()
-    await Promise.all(running.map((process) => process.stop()))
-    // It may have been about to start.
-    await registryUp.catch(() => {})
+    await Promise.all([guard?.close(), kafka?.stop(), registryEnded])
     await lock.release()
   }
   try {
     const context = await prepare(options, dataDir)
-    const started = (process: GuardedProcess): void => {
-      running.push(process)
+    const started = (of: GuardedProcess): void => {
+      kafka = of
+    }
+    if (wantRegistry) {
+      const { logger, registryIdleMs: idleMs } = options
+      registry = new OnDemandRegistry({ dataDir, logger, idleMs, start: (onStart) => startRegistry(context, onStart) })
+      guard = await guardRegistry(options.registryPort, registry)
     }
     const startLater = async (): Promise<void> => {
       await Promise.race([options.registryDue, stopped.promise])
-      if (stopping) throw new DuelogError('embedded-failed', 'The embedded registry was stopped before it started.')
       try {
-        await startRegistry(context, (process) => {
-          started(process)
-          watch(process, options)
-          if (stopping) void process.stop()
-        })
-        options.logger.info({ event: 'embedded-registry-up', dataDir }, 'The embedded registry is up.')
+        await registry?.start()
       } catch (error) {
-        const failure =
-          error instanceof DuelogError ? error : new DuelogError('embedded-failed', sentenceOf(error, dataDir), { cause: error })
+        const failure = failureOf(error, dataDir)
         if (!stopping) options.onExit?.(failure)
         throw failure
       }
     }
-    const later = wantRegistry && wantKafka && options.registryDue !== undefined
+    const later = wantKafka && options.registryDue !== undefined
     const [broker] = await Promise.all([
       wantKafka ? startBroker(context, started) : undefined,
-      wantRegistry && !later ? startRegistry(context, started) : undefined,
+      later ? undefined : registry?.start(),
     ])
-    for (const process of running) watch(process, options)
-    options.logger.info(
-      { event: 'embedded-broker-up', broker, dataDir },
-      `The embedded broker${wantRegistry && !later ? ' and registry are' : ' is'} up.`,
-    )
-    if (later) registryUp = startLater()
+    if (kafka !== undefined) {
+      watch(kafka, options)
+      options.logger.info({ event: 'embedded-broker-up', broker, dataDir }, 'The embedded broker is up.')
+    }
+    const registryUp = later ? startLater() : Promise.resolve()
     const registryUrl = wantRegistry ? registryUrlOf(context) : undefined
     // onExit reports the failure to a caller that does not await it.
     registryUp.catch(() => {})
     return { brokers: broker === undefined ? undefined : [broker], registryUrl, registryUp, stop }
   } catch (error) {
     await stop()
-    throw error instanceof DuelogError ? error : new DuelogError('embedded-failed', sentenceOf(error, dataDir), { cause: error })
+    throw failureOf(error, dataDir)
   }
 }
+
+const failureOf = (error: unknown, dataDir: string): DuelogError =>
+  error instanceof DuelogError ? error : new DuelogError('embedded-failed', sentenceOf(error, dataDir), { cause: error })
 
 /** Unexpected errors of the file system, such as a cache without write permission or a disk that is full by now. */
 function sentenceOf(error: unknown, dataDir: string): string {
@@ -139,7 +142,7 @@ async function stopStales(dataDir: string, logger: EmbeddedOptions['logger']): P
   )
 }
 
-/** Reports a process that ends without having been stopped. There is no restart, because its state is in doubt. */
+/** Reports a broker that ends without having been stopped. There is no restart, because its state is in doubt. */
 function watch(process: GuardedProcess, { logger, onExit }: EmbeddedOptions): void {
   void process.exited.then(() => {
     if (process.stopping) return

@@ -9,6 +9,8 @@ import type { RolePlan } from './role-child.ts'
 
 /** If the schema ids are known, the registry starts when this process fires, or at the latest this long after the broker. */
 const registryDueMs = 10_000
+/** Without a call the registry ends after this time: longer than a program that is being tried, or a page that is read, asks nothing. */
+const registryIdleMs = 60_000
 
 export interface Own extends Embedded {
   /** Starts the registry now, if its start was deferred. */
@@ -24,8 +26,7 @@ interface OwnOptions {
 
 export async function startOwn(options: OwnOptions, logger: Logger, vitals: ProcessHealth, knownIds: KnownIds): Promise<Own> {
   const { config, plan } = options
-  if (plan !== undefined)
-    return { ...plan.cluster, registryUp: plan.cluster.registryUp.then(() => {}), startRegistry() {}, stop: async () => {} }
+  if (plan !== undefined) return { ...plan.cluster, registryUp: Promise.resolve(), startRegistry() {}, stop: async () => {} }
   const due = Promise.withResolvers<void>()
   const embedded = await startEmbedded({
     dataDir: config.dataDir,
@@ -34,6 +35,7 @@ export async function startOwn(options: OwnOptions, logger: Logger, vitals: Proc
     wantKafka: config.brokers === undefined,
     wantRegistry: config.registryUrl === undefined,
     ...((await areSchemasKnown(knownIds)) ? { registryDue: due.promise } : {}),
+    registryIdleMs,
     partitionsDefault: config.partitions,
     logger,
     ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),

@@ -4,7 +4,6 @@
  *
  *   child ──{ask: plan}──► parent ──{answer: plan, plan}──► child ──{state: ready, instance, url}──► parent
  *                                                             └────{state: failed, code, message}──► parent
- *   parent ──{state: registry-up}──► child      once the embedded registry answers
  */
 import { join } from 'node:path'
 import type { Clock } from '../../ground/clock/index.ts'
@@ -15,8 +14,6 @@ import { added, countsIn, type MetricsSource, named, type Shown } from '../../gr
 export interface Cluster {
   brokers: string[]
   registryUrl: string
-  /** Resolves when an embedded registry has started, for other registries at once. */
-  registryUp: Promise<unknown>
 }
 
 /** How a child process runs its roles. */
@@ -34,30 +31,21 @@ export interface RolePlan {
 const question = 'duelog:plan'
 const ready = 'duelog:ready'
 const failed = 'duelog:failed'
-const registryUp = 'duelog:registry-up'
 
 export const isPlanQuestion = (message: unknown): boolean => (message as { ask?: unknown } | null)?.ask === question
 
-/** Answers the question of a child. JSON has no sets and no promises. */
-export function answerPlan({ config, cluster, ...plan }: RolePlan, send: (message: object) => unknown): void {
-  send({ answer: question, plan: { ...plan, cluster, config: { ...config, roles: [...config.roles] } } })
-  cluster.registryUp.then(
-    () => send({ state: registryUp }),
-    // The parent ends.
-    () => {},
-  )
+/** Answers the question of a child. JSON has no sets. */
+export function answerPlan({ config, ...plan }: RolePlan, send: (message: object) => unknown): void {
+  send({ answer: question, plan: { ...plan, config: { ...config, roles: [...config.roles] } } })
 }
 
 /** The child's side. */
 export function planOf(channel: Channel): Promise<RolePlan> {
-  const up = Promise.withResolvers<void>()
   return new Promise((resolve) => {
     channel.on('message', (message) => {
-      const { answer, plan, state } = (message ?? {}) as { answer?: unknown; plan?: RolePlan; state?: unknown }
-      if (state === registryUp) up.resolve()
+      const { answer, plan } = (message ?? {}) as { answer?: unknown; plan?: RolePlan }
       if (answer !== question || plan === undefined) return
-      const cluster = { ...plan.cluster, registryUp: up.promise }
-      resolve({ ...plan, cluster, config: { ...plan.config, roles: new Set(plan.config.roles) } })
+      resolve({ ...plan, config: { ...plan.config, roles: new Set(plan.config.roles) } })
     })
     channel.send?.({ ask: question }, () => {})
   })

@@ -188,7 +188,9 @@ async function connect(options: SystemOptions, frame: Frame) {
   const standing = { registryAnswered: false }
   const onAnswered = (): unknown => Object.assign(standing, { registryAnswered: true })
   const { registryUp: whenUp, startRegistry } = embedded
-  const registry = { registryUrl, auth, ssl: registrySsl, whenUp, onNeeded: startRegistry, onAnswered }
+  // A parent has the ids of this folder checked for its children.
+  const isChecked = plan !== undefined
+  const registry = { registryUrl, auth, ssl: registrySsl, whenUp, onNeeded: startRegistry, onAnswered, isChecked }
   const codecs = await openCodecs({ ...registry, plans, knownIds }, home, logger, vitals, undo)
   logger.info({ event: 'start-schemas-known', registryUrl }, 'Start: the schema ids are known.')
   const context = {
@@ -201,7 +203,7 @@ async function connect(options: SystemOptions, frame: Frame) {
   startClock(context)
   if (plan === undefined) await watchDisk(context)
   const parts: ProcessContext = { ...context, pauses: await startPauses(context) }
-  return { parts, cluster: { brokers, registryUrl, registryUp: whenUp }, clusterId, standing, startRegistry }
+  return { parts, cluster: { brokers, registryUrl }, clusterId, standing, startRegistry }
 }
 
 /** Processes of one Duelog share a folder. The first of them looks. */

@@ -40,7 +40,7 @@ it.each<[string, () => unknown]>([
     async () => {
       const exited = vi.spyOn(process, 'exit').mockImplementation(() => undefined as never)
       const said = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
-      const cluster = { brokers: ['b'], registryUrl: 'http://r', registryUp: never() }
+      const cluster = { brokers: ['b'], registryUrl: 'http://r' }
       // Its file of settings cannot be read, so it ends before it connects.
       const plan = { config: { ...config(), roles: new Set(['executor'] as const), topicPrefix: undefined as never }, cluster }
       const channel = process as unknown as { send?: (message: object, onSent: () => void) => void }

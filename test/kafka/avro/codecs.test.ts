@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { jobDefinitionSchema } from '../../../schemas/generated.ts'
 import { avroType } from '../../../src/log/kafka/avro/avro-type.ts'
 import {
@@ -8,6 +8,7 @@ import {
   type Codecs,
   createCodecs,
   createCodecsEarly,
+  type EarlyCodecsOptions,
   type KnownIds,
 } from '../../../src/log/kafka/avro/codecs.ts'
 import { completeDefinition } from '../../../streams/definitions/defaults.ts'
@@ -256,11 +257,11 @@ describe('codecs that wait for no registry', () => {
       this.ids = written
     },
   })
-  const early = (url: string, knownIds: KnownIds, isProven = true) => {
+  const early = (url: string, knownIds: KnownIds, how: Partial<EarlyCodecsOptions> = {}) => {
     const [ended, away, foreign] = [new AbortController(), Promise.withResolvers<unknown>(), Promise.withResolvers<Error>()]
     onTestFinished(() => ended.abort())
     const options = { registryUrl: url, plans: plansOf(uniquePrefix()), knownIds, signal: ended.signal }
-    const proof = { isProven, onProven: async () => {} }
+    const proof = { isProven: true, onProven: async () => {}, ...how }
     const codecs = createCodecsEarly({ ...options, ...proof, onAway: away.resolve, onForeign: foreign.resolve })
     return { codecs, away: away.promise, foreign: foreign.promise }
   }
@@ -274,6 +275,17 @@ describe('codecs that wait for no registry', () => {
     const { definition } = await codecs
     expect(definition.encode({ schedule: { at: 1 }, target: { handler: 'h' } }).readInt32BE(1)).toBe(id)
     expect(await away).toMatchObject({ code: 'registry-unavailable' })
+  })
+  test('ask no registry if another process has them checked', async () => {
+    const knownIds = kept()
+    const id = idOf(await open(uniquePrefix(), knownIds))
+    const whenUp = Promise.resolve()
+    const waits = vi.spyOn(whenUp, 'then')
+    const { definition } = await early(nobody, knownIds, { isChecked: true, whenUp }).codecs
+    expect(definition.encode({ schedule: { at: 1 }, target: { handler: 'h' } }).readInt32BE(1)).toBe(id)
+    expect(waits).not.toHaveBeenCalled()
+    await early(nobody, knownIds, { whenUp }).codecs
+    expect(waits).toHaveBeenCalledOnce()
   })
   test('wait if one of our schemas is unknown', async () => {
     const knownIds = kept()

@@ -94,10 +94,21 @@ export const processEvents = {
   },
   'embedded-broker-up': { level: 'info', fields: 'broker dataDir', meaning: 'The embedded broker answers.' },
   'embedded-registry-up': { level: 'info', fields: 'dataDir', meaning: 'The embedded registry answers.' },
+  'embedded-registry-asleep': {
+    level: 'info',
+    fields: 'dataDir',
+    meaning: 'Nobody has called the embedded registry for a minute, so its process has ended. The next call starts it.',
+  },
+  'embedded-registry-failed': {
+    level: 'warn',
+    fields: 'dataDir',
+    meaning: 'The embedded registry could not be started, or ended by itself. Jobs fire on. The next call starts it.',
+    action: 'The sentence names its log file.',
+  },
   'embedded-process-ended': {
     level: 'error',
     fields: '',
-    meaning: 'The embedded broker or registry ended by itself. Duelog ends too, because its state is in doubt.',
+    meaning: 'The embedded broker ended by itself. Duelog ends too, because its state is in doubt.',
     action: 'The sentence names its log file.',
   },
   'stale-process-stopped': {

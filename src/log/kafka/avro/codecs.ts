@@ -87,6 +87,8 @@ export interface EarlyCodecsOptions extends CodecsOptions {
   knownIds: KnownIds
   /** Whether this registry has confirmed the known ids before. If not, the start waits for it. */
   isProven: boolean
+  /** Whether another process of this folder registers and checks them: this one asks the registry only if ids are missing. Default false. */
+  isChecked?: boolean
   /** Called when the registry has confirmed them. */
   onProven(): Promise<void>
   /** Called once the registry has answered, even if nothing waited for it. */
@@ -108,7 +110,7 @@ export interface EarlyCodecsOptions extends CodecsOptions {
  * changes. The registration and the check then follow as soon as the registry answers.
  */
 export async function createCodecsEarly(options: EarlyCodecsOptions): Promise<Codecs & { seed: CodecsSeed }> {
-  const { knownIds, whenUp, onNeeded, isProven, onProven } = options
+  const { knownIds, whenUp, onNeeded, isProven, isChecked = false, onProven } = options
   const types = allTypes()
   const known = isProven ? knownAmong(types, await knownIds.read()) : undefined
   const registry = new Registry(options)
@@ -121,6 +123,7 @@ export async function createCodecsEarly(options: EarlyCodecsOptions): Promise<Co
     return codecsOf(registry, types, ids)
   }
   await registry.trust()
+  if (isChecked) return codecsOf(registry, types, known)
   // If our own registry cannot start, its supervisor ends the process.
   void Promise.resolve(whenUp).then(
     () => checkLater(registry, types, options),

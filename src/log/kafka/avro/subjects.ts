@@ -42,7 +42,8 @@ const referencesMax = 32
 
 /** Most versions of a subject that are examined. */
 const versionsMax = 1_000
-const requestMsMax = 10_000
+/** An embedded registry that has to start first answers within 30 s. */
+const requestMsMax = 35_000
 /** Bytes of one answer. A usable schema has far fewer (avro-type.ts). */
 const answerBytesMax = 4 * 1024 * 1024
 

@@ -84,7 +84,12 @@ export async function up(options: UpOptions): Promise<number> {
 }
 
 /** Prints the addresses once all partitions of this process fire. A system that stops before that is not announced. */
-async function announce(system: System, { roles }: Config, logger: Logger, say: (line: string) => void): Promise<void> {
+async function announce(
+  system: System,
+  { roles, registryUrl: given }: Config,
+  logger: Logger,
+  say: (line: string) => void,
+): Promise<void> {
   try {
     await system.ready()
   } catch (error) {
@@ -105,9 +110,14 @@ async function announce(system: System, { roles }: Config, logger: Logger, say: 
     ['Metrics', `${url}/metrics`],
     ['Health', `${url}/readyz`],
     ['Brokers', brokers.join(',')],
-    ['Registry', registryAnswered ? registryUrl : `${registryUrl} (not responding yet; using known schema IDs)`],
+    ['Registry', `${registryUrl}${noteOn(given, registryAnswered)}`],
   ] as const
   for (const [name, address] of addresses) say(`  ${name.padEnd(10)}${address}`)
+}
+
+function noteOn(given: string | undefined, hasAnswered: boolean): string {
+  if (given === undefined) return ' (runs while it is used)'
+  return hasAnswered ? '' : ' (not responding yet; using known schema IDs)'
 }
 
 function rolesOf({ roles, pools, dataDir }: Config): string {
