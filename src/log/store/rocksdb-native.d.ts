@@ -20,6 +20,9 @@ declare module 'rocksdb-native' {
     on(event: 'error', listener: (error: Error) => void): this
     destroy(): void
   }
+  export class BloomFilterPolicy {
+    constructor(bitsPerKey: number)
+  }
   export default class RocksDB {
     constructor(
       path: string,
@@ -31,6 +34,8 @@ declare module 'rocksdb-native' {
         /** False: no block cache, so index and filter blocks cannot be in it. */
         blockCache?: boolean
         tableCacheIndexAndFilterBlocks?: boolean
+        /** Default: a Bloom filter of 10 bits for each key. */
+        filterPolicy?: BloomFilterPolicy
         enableBlobFiles?: boolean
         minBlobSize?: number
         blobFileSize?: number

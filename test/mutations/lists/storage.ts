@@ -5,6 +5,19 @@ const scheduler = (file: string): string => `src/scheduler/${file}.ts`
 
 export const storageMutations = [
   ...area(
+    'store-memory',
+    ['store/memory'],
+    [
+      [
+        'filters-of-ten-bits',
+        'src/log/store/rocks-store.ts',
+        'new BloomFilterPolicy(5)',
+        'new BloomFilterPolicy(10)',
+        'an open store holds five bits more for each key',
+      ],
+    ],
+  ),
+  ...area(
     'byte budgets',
     [],
     [
