@@ -10,7 +10,7 @@ export const alone = [
   'auditor/audit',
   'cli/commands/default-loggers',
   'executor/priorities',
-  'kafka/**/{broker-isolation,commits,heartbeats,log-relay}',
+  'kafka/**/{broker-isolation,commits,heartbeats,log-relay,lone-members}',
   'kafka/**/{produce-requests,target-topics}',
   'model/**/*',
   // They read the metrics of test/model/cluster/process.ts, which all its simulated processes share.

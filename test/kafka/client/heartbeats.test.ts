@@ -9,7 +9,7 @@ const intervalMs = 1_000
 const sessionMs = 10_000
 
 function member() {
-  const heartbeats = new Heartbeats(intervalMs, sessionMs)
+  const heartbeats = new Heartbeats(intervalMs, sessionMs, () => false)
   return {
     heartbeats,
     /** Whether one is due now. */

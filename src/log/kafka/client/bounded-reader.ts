@@ -110,7 +110,7 @@ class BoundedReader {
     this.#fetches = new Fetches({
       ...{ cluster, isolation: 'committed' },
       ...{ fetchBytes: settings.fetchBytes, fetchPartitionBytes: settings.fetchPartitionBytes },
-      ...{ quietWaitMs: 0, isPatientWhilePaused: true },
+      ...{ quietWaitMs: () => 0, isPatientWhilePaused: true },
       onAnswer: (place, end, isEmpty) => this.#answered(place, end, isEmpty),
       // One after the other: callers handle one record at a time.
       onBatch: (batch) => {

@@ -24,6 +24,8 @@ export class Coordinator {
   #isLost = false
   /** Empty: the group does not know it. */
   memberId = ''
+  /** At the last join nobody else was in the group. */
+  isAlone = false
   #generation = -1
 
   constructor(cluster: Cluster, groupId: string) {
@@ -60,6 +62,8 @@ export class Coordinator {
     const wanted = { groupId, memberId, generationId, groupAssignment }
     const { memberAssignment } = await this.#ask((broker) => broker.syncGroup(wanted))
     const assigned = assignedOf(memberAssignment).filter(({ topic }) => topics.includes(topic))
+    // Only its leader is told the members of a group.
+    this.isAlone = leaderId === memberId && members.length === 1
     return { memberId, protocol, assigned, syncedAtMs }
   }
 

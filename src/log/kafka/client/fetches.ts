@@ -20,7 +20,7 @@ export interface FetchesOptions {
   fetchBytes: number
   fetchPartitionBytes: number
   /** How long a broker may hold back an answer without records when nothing has happened for 10 s, ms. */
-  quietWaitMs: number
+  quietWaitMs(): number
   /** Whether the longer wait counts also while a partition is paused. */
   isPatientWhilePaused: boolean
   /** In offset order for each partition. It must not throw or reject. */
@@ -132,11 +132,14 @@ export class Fetches {
     this.#wake()
   }
 
+  /** Nothing has happened for 10 s: no records, assignment, seek, pause or resume. */
+  get isQuiet(): boolean {
+    return performance.now() - this.#busyAtMs >= quietAfterMs
+  }
+
   get #waitMs(): number {
-    const { quietWaitMs, isPatientWhilePaused } = this.#options
-    const isQuiet = performance.now() - this.#busyAtMs >= quietAfterMs
-    const isPatient = isPatientWhilePaused || [...this.#places.values()].every(({ isPaused }) => !isPaused)
-    return isQuiet && isPatient ? Math.max(waitMs, quietWaitMs) : waitMs
+    const isPatient = this.#options.isPatientWhilePaused || [...this.#places.values()].every(({ isPaused }) => !isPaused)
+    return this.isQuiet && isPatient ? Math.max(waitMs, this.#options.quietWaitMs()) : waitMs
   }
 
   #wake(): void {

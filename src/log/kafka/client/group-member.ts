@@ -15,7 +15,7 @@ import { faultOn, type LogSettings } from './connection.ts'
 import { Coordinator, type GroupProtocol, type Joined } from './coordinator.ts'
 import { isLoss, isUnexplained, retryMs, retryWhile, rootTypeOf, waitsUntil } from './errors.ts'
 import { Fetches, keyOf } from './fetches.ts'
-import { Heartbeats } from './heartbeats.ts'
+import { Heartbeats, loneWaitMs } from './heartbeats.ts'
 import { offsetOfEnd } from './offsets.ts'
 import { reportUnread } from './record-batches.ts'
 
@@ -73,12 +73,14 @@ export class GroupMember {
     const isolation = options.readCommitted ? 'committed' : 'uncommitted'
     this.#cluster = clusterOf(kafka, isolation)
     this.#coordinator = new Coordinator(this.#cluster, options.groupId)
-    this.heartbeats = new Heartbeats(options.beatMs, settings.sessionTimeoutMs)
+    const { beatMs, isPatientWhilePaused } = options
+    const isAlone = (): boolean => this.#coordinator.isAlone
+    this.heartbeats = new Heartbeats(beatMs, settings.sessionTimeoutMs, () => isAlone() && this.#fetches.isQuiet)
     this.#started.promise.catch(() => {})
     this.#fetches = new Fetches({
       ...{ cluster: this.#cluster, isolation },
       ...{ fetchBytes: settings.fetchBytes, fetchPartitionBytes: settings.fetchPartitionBytes },
-      ...{ quietWaitMs: options.beatMs, isPatientWhilePaused: options.isPatientWhilePaused },
+      ...{ quietWaitMs: () => (isAlone() ? Math.max(beatMs, loneWaitMs) : beatMs), isPatientWhilePaused },
       ...{ onBatch: options.onBatch, onPassed: options.onPassed },
       onUnread: (unread, place) => reportUnread(unread, place, settings),
       onOutOfRange: (place) => offsetOfEnd(this.#cluster, place, options.startAt),

@@ -11,6 +11,15 @@
 const hurryMs = 3_000
 const hurriedIntervalMs = 100
 
+/**
+ * A newcomer waits for the next heartbeat of each member. A lone member to which nothing happens has no other reason for many (ADR 0149).
+ * ms, and the largest share of a session.
+ */
+const loneIntervalMs = 3_000
+const loneShareMax = 0.3
+/** How long the fetches of such a member wait for records, ms: the longest time after which a stop or a resume takes effect. */
+export const loneWaitMs = 1_000
+
 interface Waiter {
   sinceMs: number
   resolve(): void
@@ -28,6 +37,7 @@ interface Rejoin {
 export class Heartbeats {
   readonly #intervalMs: number
   readonly #sessionMs: number
+  readonly #isLone: () => boolean
   #waiters: Waiter[] = []
   #rejoins: Rejoin[] = []
   /** When the last request was sent that proves our membership at that time: a heartbeat, or the end of a join. */
@@ -37,9 +47,11 @@ export class Heartbeats {
   readonly #wakers = new Set<() => void>()
   #isEnded = false
 
-  constructor(intervalMs: number, sessionMs: number) {
+  /** `isLone`: nobody else is in the group, and nothing happens to the member. */
+  constructor(intervalMs: number, sessionMs: number, isLone: () => boolean) {
     this.#intervalMs = intervalMs
     this.#sessionMs = sessionMs
+    this.#isLone = isLone
   }
 
   /** Brokers count a session from the arrival of a heartbeat, which is not before it was sent. */
@@ -58,12 +70,12 @@ export class Heartbeats {
 
   /** Resolves when a heartbeat has to be sent: an interval after the last one, and at once for a caller. */
   async due(): Promise<void> {
-    if (this.#waiters.length === 0) await this.wait(this.#answeredAtMs + this.#currentMs - performance.now())
+    if (this.#waiters.length === 0) await this.wait(this.#answeredAtMs + this.intervalMs - performance.now())
   }
 
   /** Resolves after an interval. */
   later(): Promise<void> {
-    return this.wait(this.#currentMs)
+    return this.wait(this.intervalMs)
   }
 
   /** Resolves after this time, or earlier: when a caller comes, and at the end. */
@@ -84,8 +96,11 @@ export class Heartbeats {
     for (const wake of [...this.#wakers]) wake()
   }
 
-  get #currentMs(): number {
-    return performance.now() < this.#hurriedUntilMs ? Math.min(this.#intervalMs, hurriedIntervalMs) : this.#intervalMs
+  /** Between two heartbeats, from now on, unless a caller comes. */
+  get intervalMs(): number {
+    const lone = Math.min(loneIntervalMs, loneShareMax * this.#sessionMs)
+    const intervalMs = this.#isLone() ? Math.max(this.#intervalMs, lone) : this.#intervalMs
+    return performance.now() < this.#hurriedUntilMs ? Math.min(intervalMs, hurriedIntervalMs) : intervalMs
   }
 
   /** The group has answered a heartbeat that was sent at this time. */
