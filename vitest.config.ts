@@ -5,8 +5,10 @@ import { isLong } from './test/setup/long.ts'
 
 const aloneFiles = alone.map((place) => `test/${place}.test.ts`)
 
-/** Three brokers, and compilers of four languages: only the long run has these. */
-const onlyLong = ['chaos/chaos', 'docker/topology', 'generated-clients/generated-clients'].map((place) => `test/${place}.test.ts`)
+/** Three brokers, those of other versions, and compilers of four languages: only the long run has these. */
+const onlyLong = [
+  ...['chaos/chaos', 'docker/topology', 'generated-clients/generated-clients', 'kafka/client/canaries/versions-of-kafka'],
+].map((place) => `test/${place}.test.ts`)
 
 /** What `npm run test:long` runs: these, and the files with a long form of their own (test/setup/long.ts). */
 const long = [

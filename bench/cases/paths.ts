@@ -24,8 +24,7 @@ const parts: Record<string, readonly (readonly [name: string, from: keyof Way, t
     ['sentToFetchedByOwner', 'sent', 'definitionFetched'],
   ],
   dispatch: [
-    ['addPartitions', 'transactionBegun', 'partitionsAdded'],
-    ['addedToProduceSent', 'partitionsAdded', 'produceSent'],
+    ['beginToProduceSent', 'transactionBegun', 'produceSent'],
     ['produce', 'produceSent', 'produced'],
     ['producedToEndSent', 'produced', 'endSent'],
     ['end', 'endSent', 'ended'],

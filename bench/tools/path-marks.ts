@@ -2,8 +2,11 @@
  * Notes when each job passes the requests to Kafka, in a process that is started with NODE_OPTIONS=--import=<this file>. Nothing of
  * the program knows about it. Times are of the machine's steady clock, which all its processes share.
  */
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { subscribe } from 'node:diagnostics_channel'
 import { createRequire } from 'node:module'
+import { BatchProducer } from '../../src/log/kafka/client/produce.ts'
+import { FencedWriter } from '../../src/log/kafka/client/transactional-writer.ts'
 import { jobIdOfKey, prefix } from '../../streams/state/keys.ts'
 
 /** Published with a job id when its handler starts (child.ts). */
@@ -16,12 +19,11 @@ export interface Marks {
   definitionFetched?: number
   /** The first request of the transaction that dispatches the job was sent. */
   transactionBegun?: number
-  partitionsAdded?: number
   produceSent?: number
   produced?: number
   endSent?: number
   ended?: number
-  /** How often the coordinator refused to add partitions, because the previous transaction was ending. */
+  /** Answers that refused something for a moment, mostly because the previous transaction was ending. */
   refusals?: number
   executionAsked?: number
   executionFetched?: number
@@ -37,33 +39,19 @@ export interface Marks {
 
 export const steadyMs = (): number => Number(process.hrtime.bigint()) / 1e6
 
-/** An answer to our own fetch (src/log/kafka/client/fetch.ts). */
-interface Fetched {
+/** An answer to one of our own requests (src/log/kafka/client). */
+interface Answer {
   fetched: { topic: string; records: { key: Buffer | null }[] }[]
+  error?: string
+  answers: { error: string | undefined }[]
 }
 interface Connections {
-  send(request: { request: { apiName: string } }): Promise<Fetched>
-}
-interface Produced {
-  transactionalId?: string
-  topicData: { topic: string; partitions: { messages: { key: Buffer | string | null }[] }[] }[]
-}
-type Send<Request, Answer> = (request: Request) => Promise<Answer>
-interface Broker {
-  produce: Send<Produced, unknown>
-  addPartitionsToTxn: Send<{ transactionalId: string }, unknown>
-  endTxn: Send<{ transactionalId: string }, unknown>
+  send(request: { request: { apiName: string } }): Promise<Answer>
 }
 
 const marks = new Map<string, Marks>()
-interface Transaction {
-  marks: Marks
-  /** Jobs that it dispatches, and jobs whose state it logs. */
-  jobs: string[]
-  states: string[]
-}
-/** The open transaction of each id. */
-const transactions = new Map<string, Transaction>()
+/** The marks of the transaction that the running code is in. */
+const transactions = new AsyncLocalStorage<Marks>()
 
 function marksOf(id: string): Marks {
   let found = marks.get(id)
@@ -74,19 +62,10 @@ function marksOf(id: string): Marks {
   return found
 }
 
-function transactionOf(id: string): Transaction {
-  let found = transactions.get(id)
-  if (found === undefined) {
-    found = { marks: {}, jobs: [], states: [] }
-    transactions.set(id, found)
-  }
-  return found
-}
-
 /** Whether it is the topic of that name, or one of its pools, with any prefix. */
 const isTopic = (topic: string, name: string): boolean => topic.endsWith(`.${name}`) || topic.includes(`.${name}.`)
 
-function fetched(answer: Fetched, asked: number): void {
+function fetched(answer: Answer, asked: number): void {
   const now = steadyMs()
   for (const { topic, records } of answer.fetched) {
     const isDefinition = isTopic(topic, 'jobs')
@@ -102,74 +81,46 @@ function fetched(answer: Fetched, asked: number): void {
   }
 }
 
-/** A write without a transaction: notes the reports in it. */
-async function reported(request: Produced, usual: Broker['produce']): Promise<unknown> {
-  const sent = steadyMs()
-  const answer = await usual(request)
-  const acknowledged = steadyMs()
-  for (const { topic, partitions } of request.topicData)
-    if (isTopic(topic, 'execution-events'))
-      for (const { messages } of partitions)
-        for (const { key } of messages)
-          Object.assign(marksOf(String(key)), { reportSent: sent, reportAcknowledged: acknowledged })
-  return answer
-}
-
-/** Replaces a method of kafkajs's broker by one that also takes notes. */
-function watched<Name extends keyof Broker>(name: Name, watch: (usual: Broker[Name]) => Broker[Name]): void {
-  const { prototype } = createRequire(import.meta.url)('kafkajs/src/broker/index.js') as { prototype: Broker }
-  const usual = prototype[name]
-  prototype[name] = function (this: Broker, ...args: Parameters<Broker[Name]>) {
-    return (watch(usual.bind(this) as Broker[Name]) as (...of: unknown[]) => unknown)(...args)
-  } as Broker[Name]
+function noted(name: string, of: Marks, answer: Answer, sent: number): void {
+  const now = steadyMs()
+  if (name === 'EndTxn') Object.assign(of, { endSent: of.endSent ?? sent, ended: now })
+  if (name === 'Produce') Object.assign(of, { produceSent: of.produceSent ?? sent, produced: now })
+  if (answer.error !== undefined || answer.answers?.some(({ error }) => error !== undefined)) of.refusals = (of.refusals ?? 0) + 1
 }
 
 function watchAll(): void {
   const { prototype } = createRequire(import.meta.url)('kafkajs/src/network/connectionPool.js') as { prototype: Connections }
   const { send } = prototype
   prototype.send = async function (this: Connections, request) {
-    const asked = steadyMs()
+    const { apiName } = request.request
+    const sent = steadyMs()
+    const transaction = transactions.getStore()
+    if (transaction !== undefined) transaction.transactionBegun ??= sent
     const answer = await send.call(this, request)
-    if (request.request.apiName === 'Fetch') fetched(answer, asked)
+    if (apiName === 'Fetch') fetched(answer, sent)
+    if (transaction !== undefined) noted(apiName, transaction, answer, sent)
     return answer
   }
-  watched('addPartitionsToTxn', (usual) => async (request) => {
-    const { marks: of } = transactionOf(request.transactionalId)
-    of.transactionBegun ??= steadyMs()
-    try {
-      const answer = await usual(request)
-      of.partitionsAdded = steadyMs()
-      return answer
-    } catch (error) {
-      of.refusals = (of.refusals ?? 0) + 1
-      throw error
-    }
-  })
-  watched('produce', (usual) => async (request) => {
-    if (!request.transactionalId) return reported(request, usual)
-    const transaction = transactionOf(request.transactionalId)
-    transaction.marks.produceSent = steadyMs()
-    for (const { topic, partitions } of request.topicData)
-      if (isTopic(topic, 'executions'))
-        for (const { messages } of partitions) for (const { key } of messages) transaction.jobs.push(String(key))
-      else if (isTopic(topic, 'job-state'))
-        for (const { messages } of partitions)
-          for (const { key } of messages) if (key?.[0] === prefix.state) transaction.states.push(jobIdOfKey(key as Buffer))
-    const answer = await usual(request)
-    transaction.marks.produced = steadyMs()
-    return answer
-  })
-  watched('endTxn', (usual) => async (request) => {
-    const transaction = transactionOf(request.transactionalId)
-    transaction.marks.endSent = steadyMs()
-    const answer = await usual(request)
-    transaction.marks.ended = steadyMs()
-    transactions.delete(request.transactionalId)
-    for (const job of transaction.jobs) Object.assign(marksOf(job), transaction.marks)
-    const { transactionBegun, ended } = transaction.marks
-    for (const job of transaction.states) Object.assign(marksOf(job), { stateBegun: transactionBegun, stateLogged: ended })
-    return answer
-  })
+  const { commit } = FencedWriter.prototype
+  FencedWriter.prototype.commit = async function (this: FencedWriter, records, group) {
+    const transaction: Marks = {}
+    const offsets = await transactions.run(transaction, () => commit.call(this, records, group))
+    const { transactionBegun, ended } = transaction
+    for (const { topic, key } of records)
+      if (isTopic(topic, 'executions')) Object.assign(marksOf(String(key)), transaction)
+      else if (isTopic(topic, 'job-state') && key?.[0] === prefix.state)
+        Object.assign(marksOf(jobIdOfKey(key as Buffer)), { stateBegun: transactionBegun, stateLogged: ended })
+    return offsets
+  }
+  const { produce } = BatchProducer.prototype
+  BatchProducer.prototype.produce = async function (this: BatchProducer, rounds, endMs) {
+    const reportSent = steadyMs()
+    const offsets = await produce.call(this, rounds, endMs)
+    const reports = rounds.flat().filter(({ topic }) => isTopic(topic, 'execution-events'))
+    for (const { key } of reports.flatMap(({ records }) => records))
+      Object.assign(marksOf(String(key)), { reportSent, reportAcknowledged: steadyMs() })
+    return offsets
+  }
 }
 
 // Imported by a case, it only gives it the names.

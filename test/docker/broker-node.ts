@@ -40,12 +40,17 @@ export class BrokerNode {
     this.#process = process
   }
 
-  /** Formats its storage and starts it, with these options of Java; `up` resolves when it serves. */
-  static async start(folder: string, environment: Record<string, string>, options: string[] = []): Promise<BrokerNode> {
+  /** Formats its storage and starts it, with these options of Java; `up` resolves when it serves. Default of `jars`: those of Duelog. */
+  static async start(
+    folder: string,
+    environment: Record<string, string>,
+    options: string[] = [],
+    jars?: string,
+  ): Promise<BrokerNode> {
     await mkdir(join(folder, 'tmp'), { recursive: true })
     const { env } = process
     const { path: java } = await findJava(env)
-    const jars = await artifactFolder('kafka', { env, onProgress: console.log } as unknown as StartContext)
+    const path = jars ?? (await artifactFolder('kafka', { env, onProgress: console.log } as unknown as StartContext))
     const properties = join(folder, 'server.properties')
     await writeFile(properties, propertiesOf(environment, { ...small, 'log.dirs': join(folder, 'log') }))
     const args = [
@@ -56,7 +61,7 @@ export class BrokerNode {
       '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',
       '-Dorg.slf4j.simpleLogger.log.kafka.server.KafkaRaftServer=info',
       '-cp',
-      join(jars, '*'),
+      join(path, '*'),
     ]
     const childEnv = childEnvironment(env)
     const format = ['kafka.tools.StorageTool', 'format', `--cluster-id=${environment.CLUSTER_ID}`, '-c', properties]

@@ -18,6 +18,7 @@ import { positionMutations } from './lists/positions.ts'
 import { rulesMutations } from './lists/rules.ts'
 import { storageMutations } from './lists/storage.ts'
 import { takeoverMutations } from './lists/takeover.ts'
+import { transactionMutations } from './lists/transactions.ts'
 import type { Mutation } from './mutation.ts'
 
 export const mutations: readonly Mutation[] = [
@@ -36,4 +37,5 @@ export const mutations: readonly Mutation[] = [
   ...handOverMutations,
   ...peerMutations,
   ...embeddedRegistryMutations,
+  ...transactionMutations,
 ]

@@ -11,7 +11,7 @@ export const alone = [
   'cli/commands/default-loggers',
   'executor/priorities',
   'kafka/**/{broker-isolation,commits,heartbeats,log-relay,lone-members}',
-  'kafka/**/{produce-requests,target-topics}',
+  'kafka/**/target-topics',
   'model/**/*',
   // They read the metrics of test/model/cluster/process.ts, which all its simulated processes share.
   'scheduler/**/{answers,group-positions,invalid-positions,open-transactions,other-logs,passed-positions,restores,zone-walk}',

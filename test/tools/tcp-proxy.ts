@@ -16,6 +16,7 @@ export const apiKeys = {
   joinGroup: 11,
   heartbeat: 12,
   syncGroup: 14,
+  apiVersions: 18,
   initProducerId: 22,
   addPartitionsToTxn: 24,
   endTxn: 26,
@@ -31,7 +32,14 @@ export interface ProxyOptions {
   holdResponse?: (apiKey: number) => boolean
   /** The request, and everything after it on its connection, waits for `release()`. */
   holdRequest?: (apiKey: number) => boolean
+  /** The proxy answers such a request as a broker does that does not know this version of it. */
+  unknown?: (apiKey: number, apiVersion: number) => boolean
+  /** Called with each request that arrives, size included. */
+  onRequest?: (apiKey: number, frame: Buffer) => void
 }
+
+/** For `unknown`: a broker without features, and so without transactions of version 2. */
+export const withoutFeatures = (apiKey: number, apiVersion: number): boolean => apiKey === apiKeys.apiVersions && apiVersion >= 3
 
 export interface Seen {
   apiKey: number
@@ -114,8 +122,10 @@ export async function startProxy(options: ProxyOptions): Promise<KafkaProxy> {
         const apiKey = frame.readInt16BE(4)
         asked.set(frame.readInt32BE(8), apiKey)
         requests.push({ apiKey, apiVersion: frame.readInt16BE(6) })
+        options.onRequest?.(apiKey, frame)
         tell('asked', apiKey)
-        if (armed && options.holdRequest?.(apiKey)) {
+        if (options.unknown?.(apiKey, frame.readInt16BE(6))) client.write(unknownVersion(frame.readInt32BE(8)))
+        else if (armed && options.holdRequest?.(apiKey)) {
           client.pause()
           held.push(() => {
             broker.write(frame)
@@ -176,6 +186,15 @@ export async function startProxy(options: ProxyOptions): Promise<KafkaProxy> {
         destroyAll()
       }),
   }
+}
+
+/** An answer with the error 35, and no versions. */
+function unknownVersion(correlationId: number): Buffer {
+  const frame = Buffer.alloc(14)
+  frame.writeInt32BE(10, 0)
+  frame.writeInt32BE(correlationId, 4)
+  frame.writeInt16BE(35, 8)
+  return frame
 }
 
 /** Cuts a stream into frames, sizes included. */

@@ -1,14 +1,10 @@
-import { createRequire } from 'node:module'
 import fc from 'fast-check'
 import { Partitioners } from 'kafkajs'
 import { describe, expect, test } from 'vitest'
 import type { RecordOut } from '../../../src/ground/ports/log.ts'
-import { batchBytesMax, requestBatchesOf } from '../../../src/log/kafka/client/produce.ts'
+import { batchBytesMax, roundsOf } from '../../../src/log/kafka/client/produce.ts'
 import { keyPartitionOf } from '../../../streams/topics/topics.ts'
 
-const group = createRequire(import.meta.url)('kafkajs/src/producer/groupMessagesPerPartition.js') as (
-  args: object,
-) => Record<string, { value: Buffer }[]>
 const counts = new Map([
   ['a', 3],
   ['b', 2],
@@ -53,16 +49,14 @@ describe('records to write', () => {
           }),
         )
         const seen = new Map<string, string[]>()
-        for (const { topicMessages } of requestBatchesOf(out, counts))
-          for (const { topic, messages } of topicMessages) {
-            const bytes = new Map<number, number>()
-            for (const { partition = -1, key, value } of messages) {
-              const place = `${topic}/${partition}`
-              seen.set(place, [...(seen.get(place) ?? []), String(key)])
-              bytes.set(partition, (bytes.get(partition) ?? 0) + (value?.length ?? 0))
-            }
-            for (const total of bytes.values()) expect(total).toBeLessThanOrEqual(batchBytesMax)
+        for (const round of roundsOf(out, counts)) {
+          expect(new Set(round.map(({ topic, partition }) => `${topic}/${partition}`)).size).toBe(round.length)
+          for (const { topic, partition, records: batch } of round) {
+            const place = `${topic}/${partition}`
+            seen.set(place, [...(seen.get(place) ?? []), ...batch.map(({ key }) => String(key))])
+            expect(batch.reduce((sum, { value }) => sum + (value?.length ?? 0), 0)).toBeLessThanOrEqual(batchBytesMax)
           }
+        }
         const expected = new Map<string, string[]>()
         out.forEach(({ topic, partition }, index) => {
           const place = `${topic}/${partition}`
@@ -73,24 +67,8 @@ describe('records to write', () => {
     )
   })
 
-  test('are grouped as kafkajs itself groups them', () => {
-    fc.assert(
-      fc.property(records, (wanted) => {
-        const out = wanted.map(
-          ({ topic, partition }, index): RecordOut => ({ topic, partition, key: 'k', value: Buffer.from([index]) }),
-        )
-        for (const { topicMessages } of requestBatchesOf(out, counts))
-          for (const { topic, messages } of topicMessages) {
-            const partitioner = ({ message }: { message: { partition: number } }) => message.partition
-            const grouped = (list: unknown[]) => group({ topic, partitionMetadata: [{}], messages: list, partitioner })
-            expect(grouped(messages)).toEqual(grouped(Array.from(messages)))
-          }
-      }),
-    )
-  })
-
   test('are one request when they are few', () => {
     const out = Array.from({ length: 100 }, (_, index) => ({ topic: 'a', key: `k${index}`, value: Buffer.alloc(10) }))
-    expect(requestBatchesOf(out, counts)).toHaveLength(1)
+    expect(roundsOf(out, counts)).toHaveLength(1)
   })
 })

@@ -262,7 +262,7 @@ export class BrokerAdmin {
     try {
       return await ask()
     } catch (thrown) {
-      const error = groupId === undefined ? thrown : await unveiled(this.#kafka, thrown, 'group', groupId)
+      const error = groupId === undefined ? thrown : await unveiled(this.#kafka, thrown, groupId)
       throw faultOn(this.#kafka, error, doing)
     }
   }

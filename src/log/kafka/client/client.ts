@@ -9,7 +9,7 @@ import { GroupMember, type GroupMemberOptions } from './group-member.ts'
 import { IdempotentWriter } from './idempotent-writer.ts'
 import { PartitionCounts } from './partition-counts.ts'
 import { KafkaRangeReader } from './range-reader.ts'
-import type { Doubts } from './transaction-requests.ts'
+import type { Doubts } from './transaction-coordinator.ts'
 import { FencedWriter } from './transactional-writer.ts'
 
 /** Opens no connection: each writer, reader and admin has its own connections and is closed separately. */

@@ -1,6 +1,6 @@
 /**
  * kafkajs's connections to a cluster: brokers by id, leaders, coordinators, metadata. kafkajs gives them to partition assigners,
- * which is how they are had here. What its types leave out of a broker is declared here and nowhere else; test/kafka/client/canaries
+ * which is how they are had here. What its types leave out of a broker is declared here and nowhere else; test/kafka
  * uses each of it.
  */
 import type { Assigner, Cluster as DeclaredCluster, Kafka } from 'kafkajs'
@@ -16,7 +16,10 @@ export interface Broker {
       response: { decode(bytes: Buffer): Promise<Answer>; parse(answer: Answer): Promise<Answer> }
     }): Promise<Answer>
   }
-  findGroupCoordinator(request: { groupId: string; coordinatorType: number }): Promise<unknown>
+  findGroupCoordinator(request: {
+    groupId: string
+    coordinatorType: number
+  }): Promise<{ coordinator: { nodeId: string | number } }>
   joinGroup(request: {
     groupId: string
     sessionTimeout: number
@@ -58,7 +61,7 @@ export interface Cluster extends Pick<DeclaredCluster, Declared> {
   /** Of all topics, without a topic in the request. */
   metadata(request: { topics: string[] }): Promise<{ topicMetadata: { topic: string }[] }>
   findBroker(of: { nodeId: string | number }): Promise<Broker>
-  findControllerBroker(): Promise<Broker>
+  brokerPool: { findConnectedBroker(): Promise<Broker>; metadata: unknown }
   findGroupCoordinator(of: { groupId: string }): Promise<Broker>
 }
 
@@ -146,25 +149,22 @@ const isRefreshed = (opening: Promise<Cluster>): Promise<boolean> =>
 const closed = async (opening: Promise<Cluster> | undefined): Promise<void> =>
   opening?.then((cluster) => cluster.disconnect()).catch(() => {})
 
-const coordinatorTypes = { group: 0, transaction: 1 } as const
+/** A broker that is connected, or can be. */
+export const anyBroker = (cluster: Cluster): Promise<Broker> => cluster.brokerPool.findConnectedBroker()
+
+export const coordinatorTypes = { group: 0, transaction: 1 } as const
 
 /**
  * The thrown error. If it says only that no coordinator was found, the broker's own answer instead: kafkajs hides it, even if an
  * ACL is missing.
  */
-export async function unveiled(
-  kafka: Kafka,
-  thrown: unknown,
-  type: keyof typeof coordinatorTypes,
-  groupId: string,
-): Promise<unknown> {
+export async function unveiled(kafka: Kafka, thrown: unknown, groupId: string): Promise<unknown> {
   if (!isHidden(thrown)) return thrown
   const cluster = clusterOf(kafka)
   try {
     await cluster.connect()
-    await cluster.refreshMetadata()
-    const broker = await cluster.findControllerBroker()
-    await broker.findGroupCoordinator({ groupId, coordinatorType: coordinatorTypes[type] })
+    const broker = await anyBroker(cluster)
+    await broker.findGroupCoordinator({ groupId, coordinatorType: coordinatorTypes.group })
     return thrown
   } catch (refusal) {
     return (refusal as { type?: string }).type?.endsWith('_AUTHORIZATION_FAILED') ? refusal : thrown

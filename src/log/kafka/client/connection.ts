@@ -125,19 +125,6 @@ export function settingsOf(options: LogOptions): LogSettings {
  */
 export const retry: RetryOptions = { initialRetryTime: 100, maxRetryTime: 500, multiplier: 2, factor: 0.2, retries: 20 }
 
-/**
- * A transaction that begins while the markers of the previous one are being written is refused for some milliseconds
- * (CONCURRENT_TRANSACTIONS). So it starts with short waits, where kafkajs's own would cost 300 ms. About 14 s in total: as long
- * as a transaction may take.
- */
-export const transactionRetry: RetryOptions = {
-  initialRetryTime: 3,
-  maxRetryTime: 250,
-  multiplier: 1.6,
-  factor: 0.2,
-  retries: 64,
-}
-
 /** A quick answer must arrive within this part of the session, so that there is time to find another coordinator. */
 const quickShare = 0.3
 /** A broker on a busy machine needs some time for a quick answer, however short the session is. */

@@ -23,17 +23,15 @@ const fencing = new Set([
   'INVALID_PRODUCER_ID_MAPPING',
   'TRANSACTION_COORDINATOR_FENCED',
 ])
-/** PRODUCER_FENCED, for which kafkajs has no name. */
-const producerFencedCode = 90
 
 const tooLarge = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE'])
 const refused = new Set(['INVALID_RECORD', 'INVALID_TIMESTAMP'])
 const missing = new Set(['UNKNOWN_TOPIC_OR_PARTITION', 'INVALID_TOPIC_EXCEPTION'])
 /**
  * The previous transaction has not ended yet: after the loss of a broker that may take longer than kafkajs retries. Or a broker
- * failed internally, for example when it should end a transaction while it is being fenced.
+ * failed internally, for example when it should end a transaction while it is being fenced. Or a leader wants this transaction aborted.
  */
-const passing = new Set(['CONCURRENT_TRANSACTIONS', 'UNKNOWN'])
+const passing = new Set(['UNKNOWN', 'TRANSACTION_ABORTABLE'])
 const denied = /^(TOPIC|GROUP|CLUSTER|TRANSACTIONAL_ID|DELEGATION_TOKEN)_AUTHORIZATION_FAILED$/
 const unknownUser = /SASL_AUTHENTICATION_FAILED|UNSUPPORTED_SASL|ILLEGAL_SASL_STATE/
 const connection = /Connection|Timeout|BrokerNotFound|NoBroker|CoordinatorNotFound|MetadataNotLoaded|NumberOfRetriesExceeded/
@@ -74,7 +72,7 @@ function ownFault(thrown: unknown): DuelogError | undefined {
 function codeOf(thrown: unknown): ErrorCode {
   const root = rootOf(thrown)
   const type = root.type ?? ''
-  if (fencing.has(type) || root.code === producerFencedCode) return 'fenced'
+  if (fencing.has(type)) return 'fenced'
   if (tooLarge.has(type)) return 'payload-too-large'
   if (refused.has(type)) return 'record-refused'
   if (missing.has(type)) return 'unsafe-topic'
@@ -84,7 +82,7 @@ function codeOf(thrown: unknown): ErrorCode {
     passing.has(type) ||
     isUnanswered(thrown) ||
     connection.test(root.name ?? '') ||
-    root.retriable === true ||
+    isLoss(root) ||
     typeof root.code === 'string'
   )
     return 'broker-unavailable'
@@ -132,7 +130,6 @@ export function faultOf(thrown: unknown, doing: string, principal = 'the princip
 }
 
 const retriesMsMax = 20_000
-const intervalMs = 50
 
 /**
  * Temporary errors, besides a broker that does not answer. The broker does not know the topic yet, or it does not lead the
@@ -179,14 +176,22 @@ export function withRetry<Value>(
     const type = typeOf(thrown)
     return (unready.has(type) || isUnanswered(thrown)) && !exceptions.includes(type)
   }
-  return retryWhile(isPassing, waitsUntil(performance.now() + forMs), ask)
+  return retryWhile(isPassing, growingWaits(performance.now() + forMs), ask)
 }
 
-export function* waitsUntil(endMs: number): Generator<number> {
-  while (performance.now() < endMs) yield intervalMs
+/** The first and the longest wait after a temporary refusal, and the growth factor. ms. */
+const [waitMsMin, waitMsMax, waitFactor] = [3, 250, 1.6]
+
+/**
+ * Short at first: a transaction that begins while the previous one is still ending is refused for some milliseconds. `nowMs`: any
+ * steady clock.
+ */
+export function* growingWaits(endMs: number, nowMs = (): number => performance.now()): Generator<number> {
+  for (let waitMs = waitMsMin; nowMs() < endMs; waitMs = Math.min(waitMs * waitFactor, waitMsMax)) yield waitMs
 }
 
-function typeOf(thrown: unknown): string {
+/** The error type of a broker's answer; empty if no broker answered. */
+export function typeOf(thrown: unknown): string {
   const error = thrown as { type?: string; cause?: unknown }
   return error.type ?? (error.cause ? typeOf(error.cause) : '')
 }
@@ -202,7 +207,10 @@ export const movedTypes: ReadonlySet<string> = new Set([
   'GROUP_COORDINATOR_NOT_AVAILABLE',
   'GROUP_LOAD_IN_PROGRESS',
 ])
-const lateTypes = new Set(['STORAGE_ERROR', 'UNKNOWN_TOPIC_ID', 'REQUEST_TIMED_OUT', 'CORRUPT_MESSAGE'])
+const lateTypes = new Set([
+  ...['STORAGE_ERROR', 'UNKNOWN_TOPIC_ID', 'REQUEST_TIMED_OUT', 'CORRUPT_MESSAGE', 'NETWORK_EXCEPTION'],
+  ...['NOT_ENOUGH_REPLICAS', 'NOT_ENOUGH_REPLICAS_AFTER_APPEND', 'CONCURRENT_TRANSACTIONS'],
+])
 
 /** Not an answer about the group, the partition or the principal: the responsible broker has changed, is missing or is not ready. */
 export function isLoss(error: unknown): boolean {

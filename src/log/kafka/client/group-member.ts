@@ -13,7 +13,7 @@ import type { Batch, Position, TopicPartition } from '../../../ground/ports/inde
 import { type Cluster, clusterOf, unveiled } from './cluster.ts'
 import { faultOn, type LogSettings } from './connection.ts'
 import { Coordinator, type GroupProtocol, type Joined } from './coordinator.ts'
-import { isLoss, isUnexplained, retryMs, retryWhile, rootTypeOf, waitsUntil } from './errors.ts'
+import { growingWaits, isLoss, isUnexplained, retryMs, retryWhile, rootTypeOf } from './errors.ts'
 import { Fetches, keyOf } from './fetches.ts'
 import { Heartbeats, loneWaitMs } from './heartbeats.ts'
 import { offsetOfEnd } from './offsets.ts'
@@ -131,7 +131,7 @@ export class GroupMember {
       if (this.#isJoined && !this.#isStopped) return this.#coordinator.commit(positions)
       throw new DuelogError('not-ready', `The reader of ${this.#options.groupId} is not in its group; nothing was committed.`)
     }
-    await retryWhile(isLoss, waitsUntil(performance.now() + commitMsMax), ask)
+    await retryWhile(isLoss, growingWaits(performance.now() + commitMsMax), ask)
   }
 
   nextHeartbeat(): Promise<void> {
@@ -239,7 +239,7 @@ export class GroupMember {
 
   async #faultOf(thrown: unknown): Promise<DuelogError> {
     const { groupId } = this.#options
-    const error = await unveiled(this.#kafka, thrown, 'group', groupId)
+    const error = await unveiled(this.#kafka, thrown, groupId)
     if (isUnexplained(error)) return new GroupNotKept(groupId, error)
     return faultOn(this.#kafka, error, `Reading as a member of group ${groupId}`)
   }

@@ -2,14 +2,17 @@
  * The idempotent writer. Calls that arrive during a request go out together in the next one, because an idempotent producer may
  * have only one request per broker in flight.
  */
-import type { Kafka, Producer } from 'kafkajs'
+import type { Kafka } from 'kafkajs'
 import { recordBytes } from '../../../../streams/topics/index.ts'
 import { DuelogError, isOfRecord } from '../../../ground/errors/index.ts'
 import type { LogWriter, RecordOut } from '../../../ground/ports/index.ts'
+import { anyBroker, clusterOf } from './cluster.ts'
 import { closed, faultOn, type LogSettings } from './connection.ts'
-import { faultOf } from './errors.ts'
+import { faultOf, growingWaits, isLoss, retryWhile } from './errors.ts'
 import type { PartitionCounts } from './partition-counts.ts'
-import { batchBytesMax, checkSizes, noPartitioner, produce, targetOf } from './produce.ts'
+import { BatchProducer, batchBytesMax, checkSizes, roundsOf, targetOf } from './produce.ts'
+import { initProducerIdRequest } from './producer-requests.ts'
+import { answerOf, sendOwn } from './protocol.ts'
 
 /** Maximum records and bytes of calls that are joined in one request. A larger single call goes alone. */
 const joinedRecordsMax = 5_000
@@ -33,7 +36,7 @@ export class IdempotentWriter implements LogWriter {
   readonly #counts: PartitionCounts
   readonly #settings: LogSettings
   /** Absent after a failure, until the next request. */
-  #producer: Producer | undefined
+  #producer: BatchProducer | undefined
   #waiting: Call[] = []
   #sending: Promise<void> | undefined
   #closed = false
@@ -79,7 +82,7 @@ export class IdempotentWriter implements LogWriter {
     await this.#sending
     const producer = this.#producer
     this.#producer = undefined
-    await producer?.disconnect()
+    await producer?.close()
   }
 
   async #sendAll(): Promise<void> {
@@ -144,13 +147,7 @@ export class IdempotentWriter implements LogWriter {
       const all = calls.length === 1 ? (calls[0] as Call).records : calls.flatMap((call) => call.records)
       const counts = await this.#counts.of(all)
       this.#producer ??= await this.#connect()
-      const producer = this.#producer
-      const next = await produce(all, counts, {
-        sendBatch: (batch) => producer.sendBatch(batch),
-        counts: this.#counts,
-        requestTimeoutMs: this.#settings.requestTimeoutMs,
-        onAppended: this.#settings.onAppended,
-      })
+      const next = await this.#producer.produce(roundsOf(all, counts), this.#endMs())
       for (const call of calls) call.resolve(offsetsOf(call.records, counts, next))
       return undefined
     } catch (thrown) {
@@ -164,20 +161,26 @@ export class IdempotentWriter implements LogWriter {
   #retire(): void {
     const producer = this.#producer
     this.#producer = undefined
-    producer?.disconnect().catch(() => {})
+    producer?.close().catch(() => {})
   }
 
-  async #connect(): Promise<Producer> {
-    const producer = this.#kafka.producer({
-      idempotent: true,
-      allowAutoTopicCreation: false,
-      createPartitioner: noPartitioner,
-    })
+  /** Nothing is tried again for longer than a request may take. */
+  #endMs(): number {
+    return performance.now() + this.#settings.requestTimeoutMs
+  }
+
+  async #connect(): Promise<BatchProducer> {
+    const cluster = clusterOf(this.#kafka)
+    const { requestTimeoutMs, onAppended } = this.#settings
+    const request = initProducerIdRequest(null, requestTimeoutMs)
     try {
-      await producer.connect()
-      return producer
+      await cluster.connect()
+      const id = await retryWhile(isLoss, growingWaits(this.#endMs()), async () =>
+        answerOf(await sendOwn(await anyBroker(cluster), request), 'A producer id'),
+      )
+      return new BatchProducer(cluster, { ...id, isV2: false }, { transactionalId: null, requestTimeoutMs, onAppended })
     } catch (thrown) {
-      await producer.disconnect().catch(() => {})
+      await cluster.disconnect().catch(() => {})
       throw faultOn(this.#kafka, thrown, 'Connecting a producer')
     }
   }

@@ -6,13 +6,9 @@
 import { type LogEntry, logLevel } from 'kafkajs'
 import type { Logger } from '../../../ground/logging/index.ts'
 
-/**
- * Events that kafkajs reports as warnings or errors and that need no action. Some are about silent brokers, which we log
- * ourselves. Another is that a producer was fenced, as at each handover of a partition; an unexpected fence is reported elsewhere
- * (duelog_fenced_total, reopens).
- */
+/** Events that kafkajs reports as warnings or errors and that need no action. Some are about silent brokers, which we log ourselves. */
 const everyday =
-  /rebalanc|re-joining|Limiting retries|not aware of this member|not the (leader for that|correct coordinator)|another concurrent operation|Restarting the consumer|coordinator is (loading|not available)|taken for lost|operation with an old epoch|newer producer with the same transactionalId/i
+  /rebalanc|re-joining|Limiting retries|not aware of this member|not the (leader for that|correct coordinator)|Restarting the consumer|coordinator is (loading|not available)|taken for lost/i
 
 const everyMs = 60_000
 /** Kinds that are remembered at a time. Beyond that, the oldest is logged in full again. */

@@ -1,6 +1,6 @@
 /**
- * Partition counts of topics, and whether one broker has all their replicas. They are looked up once, because Duelog's topics
- * keep their count. The counts of user topics come from topics/target-topics.ts.
+ * Partition counts of topics. They are looked up once, because Duelog's topics keep their count. Those of user topics come from
+ * topics/target-topics.ts.
  */
 import type { Kafka } from 'kafkajs'
 import { BrokerAdmin } from './admin.ts'
@@ -8,10 +8,6 @@ import { BrokerAdmin } from './admin.ts'
 export class PartitionCounts {
   readonly #kafka: Kafka
   readonly #counts = new Map<string, number>()
-  /** Topics that have all their replicas on one broker, with that broker. */
-  readonly #brokers = new Map<string, number>()
-  /** Leaders of the partitions at the last lookup. */
-  readonly #leaders = new Map<string, readonly number[]>()
   #lookup: Promise<void> = Promise.resolve()
 
   constructor(kafka: Kafka) {
@@ -36,37 +32,9 @@ export class PartitionCounts {
     return this.#counts
   }
 
-  /**
-   * Whether all writes to these topics always go to the same broker, whatever fails. False if that is not known. When a cluster
-   * of one broker gets a second one and partitions move there, its Duelog processes must be restarted.
-   */
-  onOneBroker(targets: Iterable<{ topic: string }>): boolean {
-    let only: number | undefined
-    for (const { topic } of targets) {
-      const broker = this.#brokers.get(topic)
-      if (broker === undefined || (only ?? broker) !== broker) return false
-      only = broker
-    }
-    return true
-  }
-
-  /** Name of the broker that leads a partition, by the last lookup of this process. Leaders move. */
-  leaderOf(topic: string, partition: number): string {
-    const leader = this.#leaders.get(topic)?.[partition]
-    return leader === undefined ? `the leader of ${topic}/${partition}` : `broker ${leader}`
-  }
-
   /** Takes metadata that another component has just looked up. */
-  learn(topic: string, partitions: readonly { partitionId?: number; leader?: number; replicas: readonly number[] }[]): void {
+  learn(topic: string, partitions: readonly unknown[]): void {
     this.#counts.set(topic, partitions.length)
-    const leaders: number[] = []
-    for (const { partitionId, leader } of partitions)
-      if (partitionId !== undefined && leader !== undefined) leaders[partitionId] = leader
-    this.#leaders.set(topic, leaders)
-    const brokers = new Set(partitions.flatMap(({ replicas }) => replicas))
-    const [only] = brokers
-    if (only !== undefined && brokers.size === 1) this.#brokers.set(topic, only)
-    else this.#brokers.delete(topic)
   }
 
   forget(topic: string): void {

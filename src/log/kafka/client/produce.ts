@@ -1,142 +1,190 @@
 /**
- * Writes records with one kafkajs producer, with one request to each broker, all at once. It ensures two things that kafkajs does
- * not when several brokers are involved:
- *
- * When one of the requests of a call is refused temporarily, for example because a leader has moved, kafkajs repeats all that
- * have no answer yet, including those still in flight. So the partitions of each leader get a call of their own, and each call
- * retries by itself. Leaders as known here may be old, and then kafkajs makes several requests of one call. If it repeats one that
- * may still be in flight, under new sequence numbers, the call fails (produce-requests.ts): those records would be written
- * twice, in one transaction, and no reader could tell.
- *
- * When a leader is lost and its partitions move to a broker that has already answered, kafkajs does not ask that broker again:
- * the call succeeds, but the records are lost. So an answer for every partition is required.
+ * Writes records under one producer id: encodes them into batches, and sends each leader the batches of its partitions, all leaders at
+ * once. What a leader refuses for a moment, or does not answer, is sent again, to whoever leads it by then. A batch is sent under the
+ * same sequence numbers each time, so the broker drops a repeat of what it has.
  */
-import type { ProducerBatch, RecordMetadata } from 'kafkajs'
+import { setTimeout as wait } from 'node:timers/promises'
 import { keyPartitionOf, partitionOf, recordBytes } from '../../../../streams/topics/index.ts'
 import type { Append } from '../../../ground/clock/index.ts'
 import { DuelogError } from '../../../ground/errors/index.ts'
-import type { RecordOut } from '../../../ground/ports/index.ts'
+import type { RecordOut, TopicPartition } from '../../../ground/ports/index.ts'
+import { encodeBatch } from './batch-encoder.ts'
+import type { Cluster } from './cluster.ts'
+import { growingWaits, isLoss, typeOf } from './errors.ts'
 import { answeredOffset } from './offsets.ts'
-import type { PartitionCounts } from './partition-counts.ts'
-import { installProduceRequests, MessageGroup } from './produce-requests.ts'
+import { type EncodedBatch, type ProducerId, produceRequest } from './producer-requests.ts'
+import { answerOf, brokerError, sendOwn } from './protocol.ts'
 
-export interface ProduceOptions {
-  sendBatch(batch: ProducerBatch): Promise<RecordMetadata[]>
-  counts: Pick<PartitionCounts, 'onOneBroker' | 'leaderOf'>
+export interface ProducerOptions {
+  /** Null: without transactions. */
+  transactionalId: string | null
   requestTimeoutMs: number
   onAppended?: ((append: Append) => void) | undefined
+  /** Once it is aborted, nothing more is sent. Default: never. */
+  signal?: AbortSignal
 }
 
-/**
- * Resolves with the offset of the first record of each topic-partition, keyed `topic/partition`. Rejects if any record may be
- * missing.
- */
-export async function produce(
-  records: RecordOut[],
-  partitionCounts: ReadonlyMap<string, number>,
-  options: ProduceOptions,
-): Promise<Map<string, number>> {
-  const { sendBatch, counts, requestTimeoutMs, onAppended } = options
-  installProduceRequests()
-  const offsets = new Map<string, number>()
-  for (const batch of requestBatchesOf(records, partitionCounts)) {
-    const send = async (topicMessages: RequestBatch['topicMessages']): Promise<void> => {
+/** A batch that is being written. */
+interface Sending extends EncodedBatch {
+  /** Once a broker has it. */
+  offset: number | undefined
+}
+
+/** Sequence numbers go on from 0 after this one. */
+const sequenceMax = 0x7fff_ffff
+/** A topic that was just created may not be known everywhere: a missing one is a final answer after some tries. ms. */
+const missingMsMax = 9_000
+/** Answers after which the leader is the same. */
+const unmoved = new Set(['CONCURRENT_TRANSACTIONS', 'NOT_ENOUGH_REPLICAS', 'NOT_ENOUGH_REPLICAS_AFTER_APPEND'])
+
+export class BatchProducer {
+  readonly #cluster: Cluster
+  readonly #options: ProducerOptions
+  #id: ProducerId & { isV2: boolean }
+  /** Next sequence numbers, by `topic/partition`. */
+  #sequences = new Map<string, number>()
+
+  constructor(cluster: Cluster, id: ProducerId & { isV2: boolean }, options: ProducerOptions) {
+    this.#cluster = cluster
+    this.#id = id
+    this.#options = options
+  }
+
+  close(): Promise<void> {
+    return this.#cluster.disconnect()
+  }
+
+  /** Goes on under another id or epoch, with sequence numbers from 0. */
+  become(id: ProducerId & { isV2: boolean }): void {
+    if (id.producerId === this.#id.producerId && id.producerEpoch === this.#id.producerEpoch) return
+    this.#id = id
+    this.#sequences = new Map()
+  }
+
+  /**
+   * Resolves with the offset of the first record of each topic-partition, keyed `topic/partition`. Rejects if any record may be
+   * missing; then the next sequence numbers are not known, and the producer cannot be used any more. `endMs`: until when something is
+   * sent again, by the steady clock.
+   */
+  async produce(rounds: readonly RecordsOfPartition[][], endMs: number): Promise<Map<string, number>> {
+    const offsets = new Map<string, number>()
+    for (const round of rounds) {
+      const batches = round.map((part) => this.#encoded(part))
+      await this.#learn(batches).catch(() => {})
+      await this.#deliver(batches, growingWaits(endMs), performance.now() + missingMsMax)
+      for (const { topic, partition, offset = -1 } of batches) {
+        const place = `${topic}/${partition}`
+        if (!offsets.has(place)) offsets.set(place, offset)
+      }
+    }
+    return offsets
+  }
+
+  #encoded({ topic, partition, records }: RecordsOfPartition): Sending {
+    const place = `${topic}/${partition}`
+    const firstSequence = this.#sequences.get(place) ?? 0
+    this.#sequences.set(place, (firstSequence + records.length) & sequenceMax)
+    const isTransactional = this.#options.transactionalId !== null
+    const bytes = encodeBatch(records, { ...this.#id, timeMs: Date.now(), firstSequence, isTransactional })
+    return { topic, partition, bytes, offset: undefined }
+  }
+
+  /** Metadata of topics that are new to these connections. */
+  async #learn(batches: readonly Sending[]): Promise<void> {
+    const missing = new Set(batches.map(({ topic }) => topic).filter((topic) => this.#leaders(topic).size === 0))
+    if (missing.size > 0) await this.#cluster.addMultipleTargetTopics([...missing])
+  }
+
+  /** Each leader is tried again by itself. A failure is reported when nothing of the call is in flight any more. */
+  async #deliver(batches: readonly Sending[], waits: Iterator<number>, missingEndMs: number): Promise<void> {
+    const groups = Map.groupBy(batches, ({ topic, partition }) => this.#leaders(topic).get(partition))
+    const deliveries = [...groups].map(async ([leader, group]) => {
+      const failure = await this.#send(leader, group)
+      if (failure === undefined) return
+      const next = this.#isPassing(failure, missingEndMs) ? waits.next() : undefined
+      if (next === undefined || next.done === true) throw failure
+      await wait(next.value)
+      const left = group.filter(({ offset }) => offset === undefined)
+      if (!unmoved.has(typeOf(failure))) await this.#refresh(left, missingEndMs)
+      await this.#deliver(left, waits, missingEndMs)
+    })
+    for (const result of await Promise.allSettled(deliveries)) if (result.status === 'rejected') throw result.reason
+  }
+
+  #isPassing(failure: unknown, missingEndMs: number): boolean {
+    if (this.#options.signal?.aborted || !isLoss(failure)) return false
+    return typeOf(failure) !== 'UNKNOWN_TOPIC_OR_PARTITION' || performance.now() < missingEndMs
+  }
+
+  async #refresh(batches: readonly Sending[], missingEndMs: number): Promise<void> {
+    try {
+      await this.#learn(batches)
+      await this.#cluster.refreshMetadata()
+    } catch (failure) {
+      if (!this.#isPassing(failure, missingEndMs)) throw failure
+    }
+  }
+
+  /** Resolves with the failure of the first one that failed for good, or else of the first one that failed. */
+  async #send(leader: number | undefined, batches: readonly Sending[]): Promise<unknown> {
+    const { signal, transactionalId, requestTimeoutMs } = this.#options
+    const places = batches.map(({ topic, partition }) => `${topic}/${partition}`)
+    if (leader === undefined) return brokerError('LEADER_NOT_AVAILABLE', `Writing to ${places[0]}`)
+    const { isV2 } = this.#id
+    const failures: unknown[] = []
+    try {
+      signal?.throwIfAborted()
+      const broker = await this.#cluster.findBroker({ nodeId: leader })
       const sentMs = performance.now()
-      const written = await sendBatch({ topicMessages, timeout: requestTimeoutMs })
-      if (onAppended !== undefined) reportAppendTimes(written, counts, sentMs, onAppended)
-      take(written, topicMessages, offsets)
+      const { answers } = await sendOwn(broker, produceRequest({ transactionalId, isV2 }, requestTimeoutMs, batches))
+      const receivedMs = performance.now()
+      for (const answer of answers) {
+        const { topic, partition, appendTimeMs: brokerMs } = answer
+        const batch = batches[places.indexOf(`${topic}/${partition}`)]
+        try {
+          const { baseOffset } = answerOf(answer, `Writing to ${topic}/${partition}`)
+          if (batch !== undefined) batch.offset = answeredOffset(String(baseOffset), topic, partition)
+          if (brokerMs > 0) this.#options.onAppended?.({ source: `broker ${leader}`, sentMs, receivedMs, brokerMs })
+        } catch (error) {
+          failures.push(error)
+        }
+      }
+    } catch (error) {
+      return error
     }
-    if (counts.onOneBroker(batch.topicMessages)) await send(batch.topicMessages)
-    else await allAtOnce(leadersApart(batch, counts), send)
+    const unanswered = batches.findIndex(({ offset }) => offset === undefined)
+    if (failures.length === 0 && unanswered >= 0)
+      return new DuelogError(
+        'broker-unavailable',
+        `A broker did not answer for the records that were sent to ${places[unanswered]}.`,
+      )
+    return failures.find((failure) => !isLoss(failure)) ?? failures[0]
   }
-  return offsets
-}
 
-/** A failure is reported only when nothing is in flight any more. */
-async function allAtOnce<Part>(parts: readonly Part[], send: (part: Part) => Promise<void>): Promise<void> {
-  for (const result of await Promise.allSettled(parts.map(send))) if (result.status === 'rejected') throw result.reason
-}
-
-/** Brokers report the append time if the topic uses it; otherwise -1. */
-function reportAppendTimes(
-  written: RecordMetadata[],
-  counts: ProduceOptions['counts'],
-  sentMs: number,
-  onAppended: (append: Append) => void,
-): void {
-  const receivedMs = performance.now()
-  for (const { topicName, partition, logAppendTime } of written) {
-    const brokerMs = Number(logAppendTime ?? -1)
-    if (brokerMs > 0) onAppended({ source: counts.leaderOf(topicName, partition), sentMs, receivedMs, brokerMs })
-  }
-}
-
-function take(written: RecordMetadata[], sent: RequestBatch['topicMessages'], offsets: Map<string, number>): void {
-  const answered = new Set<string>()
-  for (const { topicName, partition, baseOffset } of written) {
-    const place = `${topicName}/${partition}`
-    answered.add(place)
-    if (!offsets.has(place)) offsets.set(place, answeredOffset(baseOffset, topicName, partition))
-  }
-  for (const { topic, messages } of sent)
-    for (const partition of Object.keys(messages.groups)) {
-      const place = `${topic}/${partition}`
-      if (!answered.has(place))
-        throw new DuelogError(
-          'broker-unavailable',
-          `No broker answered for the records that were sent to ${place}; its leader has moved.`,
-        )
+  /** By partition, without those that have none. */
+  #leaders(topic: string): ReadonlyMap<number, number> {
+    if (!this.#cluster.brokerPool.metadata) return new Map()
+    const partitions = this.#cluster.findTopicPartitionMetadata(topic)
+    let leaders = leadersIn.get(partitions)
+    if (leaders === undefined) {
+      leaders = new Map(partitions.flatMap(({ partitionId, leader }) => (leader >= 0 ? [[partitionId, leader] as const] : [])))
+      leadersIn.set(partitions, leaders)
     }
+    return leaders
+  }
 }
+
+/** By metadata of a topic: kafkajs has a list, which it replaces when it reads metadata again. */
+const leadersIn = new WeakMap<object, ReadonlyMap<number, number>>()
 
 /** Below the broker's default max.message.bytes of 1,048,588, which counts the whole batch. */
 export const batchBytesMax = 1_000_000
 /** Below the broker's default socket.request.max.bytes of 104,857,600. */
 const requestBytesMax = 50_000_000
 
-export interface RequestBatch {
-  topicMessages: { topic: string; messages: GroupedMessages }[]
-  /** Bytes of all its records, by `recordBytes`. */
-  bytes: number
-}
-
-/**
- * Messages that are already grouped by partition. kafkajs groups with `messages.reduce(…)` and copies the group for each message,
- * which is quadratic. This array answers that one call with the existing groups. For all other uses it is a plain array.
- */
-export class GroupedMessages extends Array<RecordOut> {
-  readonly groups: Record<number, MessageGroup> = {}
-  static override get [Symbol.species](): ArrayConstructor {
-    return Array
-  }
-  override reduce(): never {
-    // One signature for all of Array's overloads. Only kafkajs's grouping calls it.
-    return this.groups as never
-  }
-}
-
-/** For producers of grouped messages: kafkajs does not ask for their partitions. */
-export const noPartitioner = () => (): never => {
-  throw new DuelogError('internal', 'Messages without a group were given to a producer.')
-}
-
-/** The same batch as one for each leader, in the order of their first records. */
-export function leadersApart(
-  { topicMessages }: RequestBatch,
-  counts: Pick<PartitionCounts, 'leaderOf'>,
-): RequestBatch['topicMessages'][] {
-  const parts = new Map<string, Map<string, GroupedMessages>>()
-  for (const { topic, messages } of topicMessages)
-    for (const [partition, group] of Object.entries(messages.groups)) {
-      const leader = counts.leaderOf(topic, Number(partition))
-      const part = parts.get(leader) ?? new Map<string, GroupedMessages>()
-      parts.set(leader, part)
-      const own = part.get(topic) ?? new GroupedMessages()
-      part.set(topic, own)
-      own.groups[Number(partition)] = group
-      for (const message of group) own.push(message)
-    }
-  return [...parts.values()].map((part) => [...part].map(([topic, messages]) => ({ topic, messages })))
+/** What goes in one batch. */
+export interface RecordsOfPartition extends TopicPartition {
+  records: RecordOut[]
 }
 
 /** Throws DuelogError `payload-too-large` when a record is over the limit of a batch. */
@@ -163,46 +211,46 @@ export function targetOf(record: RecordOut, partitionCounts: ReadonlyMap<string,
   return partition
 }
 
-/** Keeps the order of each partition's records: a partition never returns to an earlier batch. */
-export function requestBatchesOf(records: RecordOut[], partitionCounts: ReadonlyMap<string, number>): RequestBatch[] {
-  const rounds: { bytes: number; topics: Map<string, GroupedMessages> }[] = []
-  const places = new Map<string, { round: number; bytes: number }[]>()
+/** The places that records go to, without repeats. */
+export const placesOf = (rounds: readonly RecordsOfPartition[][]): TopicPartition[] => [
+  ...new Map(rounds.flat().map((part) => [`${part.topic}/${part.partition}`, part])).values(),
+]
+
+/**
+ * The batches of each round of requests. Keeps the order of each partition's records: a partition never returns to an earlier round.
+ */
+export function roundsOf(records: readonly RecordOut[], partitionCounts: ReadonlyMap<string, number>): RecordsOfPartition[][] {
+  const rounds: { bytes: number; parts: RecordsOfPartition[] }[] = []
+  /** The last batch of each partition. */
+  const lasts = new Map<string, { round: number; bytes: number; part: RecordsOfPartition | undefined }[]>()
   for (const record of records) {
+    const { topic } = record
     const partition = targetOf(record, partitionCounts)
     const bytes = recordBytes(record)
-    let ofTopic = places.get(record.topic)
+    let ofTopic = lasts.get(topic)
     if (ofTopic === undefined) {
       ofTopic = []
-      places.set(record.topic, ofTopic)
+      lasts.set(topic, ofTopic)
     }
-    let place = ofTopic[partition]
-    if (place === undefined) {
-      place = { round: 0, bytes: 0 }
-      ofTopic[partition] = place
+    let last = ofTopic[partition]
+    if (last === undefined) {
+      last = { round: 0, bytes: 0, part: undefined }
+      ofTopic[partition] = last
     }
-    while (place.bytes + bytes > batchBytesMax || (rounds[place.round]?.bytes ?? 0) + bytes > requestBytesMax) {
-      place.round++
-      place.bytes = 0
+    while (last.bytes + bytes > batchBytesMax || (rounds[last.round]?.bytes ?? 0) + bytes > requestBytesMax) {
+      last.round++
+      last.bytes = 0
+      last.part = undefined
     }
-    while (rounds.length <= place.round) rounds.push({ bytes: 0, topics: new Map() })
-    place.bytes += bytes
-    const round = rounds[place.round] as (typeof rounds)[number]
+    while (rounds.length <= last.round) rounds.push({ bytes: 0, parts: [] })
+    const round = rounds[last.round] as (typeof rounds)[number]
+    last.bytes += bytes
     round.bytes += bytes
-    let messages = round.topics.get(record.topic)
-    if (messages === undefined) {
-      messages = new GroupedMessages()
-      round.topics.set(record.topic, messages)
+    if (last.part === undefined) {
+      last.part = { topic, partition, records: [] }
+      round.parts.push(last.part)
     }
-    messages.push(record)
-    let group = messages.groups[partition]
-    if (group === undefined) {
-      group = new MessageGroup()
-      messages.groups[partition] = group
-    }
-    group.push(record)
+    last.part.records.push(record)
   }
-  return rounds.map(({ bytes, topics }) => ({
-    bytes,
-    topicMessages: [...topics].map(([topic, messages]) => ({ topic, messages })),
-  }))
+  return rounds.map(({ parts }) => parts)
 }

@@ -1,45 +1,38 @@
 /**
  * The transactional writer: whole transactions under one id, fenced against every other holder of the id.
  *
- *   open ──InitProducerId──► ready ──commit──► committing ──EndTxn──► ready
+ *   open ──InitProducerId──► ready ──commit──► committing ──EndTxn is answered──► ready
  *                                                  └─any error──► finished (only close is left)
  */
-import type { Kafka, Producer, Transaction } from 'kafkajs'
+import type { Kafka } from 'kafkajs'
 import { DuelogError } from '../../../ground/errors/index.ts'
 import type { FenceOptions, GroupPositions, RecordOut, TransactionalWriter } from '../../../ground/ports/index.ts'
-import { unveiled } from './cluster.ts'
-import { closed, faultOn, type LogSettings, transactionRetry } from './connection.ts'
+import { clusterOf } from './cluster.ts'
+import { closed, faultOn, type LogSettings } from './connection.ts'
 import { faultOf } from './errors.ts'
 import type { PartitionCounts } from './partition-counts.ts'
-import { checkSizes, noPartitioner, produce, targetOf } from './produce.ts'
-import { type Doubts, TransactionRequests } from './transaction-requests.ts'
+import { BatchProducer, checkSizes, placesOf, type RecordsOfPartition, roundsOf } from './produce.ts'
+import type { TransactionProducer } from './producer-requests.ts'
+import { type Doubts, Forbidden, TransactionCoordinator } from './transaction-coordinator.ts'
+
+interface Parts {
+  batches: BatchProducer
+  coordinator: TransactionCoordinator
+  counts: PartitionCounts
+  settings: LogSettings
+  closing: AbortController
+}
 
 export class FencedWriter implements TransactionalWriter {
-  readonly #id: string
-  readonly #producer: Producer
-  readonly #counts: PartitionCounts
-  readonly #settings: LogSettings
-  readonly #requests: TransactionRequests
-  /** The next transaction. A begin costs no request, so it is done ahead. */
-  #transaction: Transaction | undefined
-  /** Work of kafkajs that may continue after the caller got its failure. */
+  readonly #parts: Parts
+  #producer: TransactionProducer
+  /** Work that may continue after the caller got its failure. */
   #work: Promise<unknown> | undefined
   #state: 'ready' | 'committing' | 'finished' = 'ready'
 
-  private constructor(
-    id: string,
-    producer: Producer,
-    transaction: Transaction,
-    requests: TransactionRequests,
-    counts: PartitionCounts,
-    settings: LogSettings,
-  ) {
-    this.#id = id
+  private constructor(producer: TransactionProducer, parts: Parts) {
+    this.#parts = parts
     this.#producer = producer
-    this.#transaction = transaction
-    this.#requests = requests
-    this.#counts = counts
-    this.#settings = settings
   }
 
   /**
@@ -48,128 +41,100 @@ export class FencedWriter implements TransactionalWriter {
    */
   static async open(
     kafka: Kafka,
-    id: string,
+    transactionalId: string,
     counts: PartitionCounts,
     settings: LogSettings,
-    { mayFence, first }: FenceOptions = {},
+    fence: FenceOptions = {},
     doubts: Doubts = new Set(),
   ): Promise<FencedWriter> {
-    const producer = kafka.producer({
-      transactionalId: id,
-      transactionTimeout: settings.transactionTimeoutMs,
-      allowAutoTopicCreation: false,
-      retry: transactionRetry,
-      createPartitioner: noPartitioner,
-    })
-    let refusal: { error: unknown } | undefined
-    const allowed = async (): Promise<void> => {
-      await mayFence?.().catch((error) => {
-        refusal = { error }
-        throw error
-      })
-    }
+    const cluster = clusterOf(kafka)
+    const closing = new AbortController()
+    const { signal } = closing
+    const options = { transactionalId, timeoutMs: settings.transactionTimeoutMs, doubts, signal }
+    const coordinator = new TransactionCoordinator(cluster, options)
     try {
-      await producer.connect()
-      const requests = new TransactionRequests(settings.transactionTimeoutMs, { mayFence: allowed, first }, doubts)
-      // The first transaction() of a producer sends InitProducerId, which is the fence. The begin itself is local.
-      const transaction = await requests.run(() => producer.transaction())
-      return new FencedWriter(id, producer, transaction, requests, counts, settings)
+      await cluster.connect()
+      const producer = await coordinator.fence(fence)
+      const batches = new BatchProducer(cluster, producer, { ...settings, transactionalId, signal })
+      return new FencedWriter(producer, { batches, coordinator, counts, settings, closing })
     } catch (thrown) {
-      await producer.disconnect().catch(() => {})
-      if (refusal !== undefined) throw refusal.error
-      const error = await unveiled(kafka, thrown, 'transaction', id)
-      throw faultOn(kafka, error, `Fencing the transactional id ${id}`)
+      await cluster.disconnect().catch(() => {})
+      if (thrown instanceof Forbidden) throw thrown.reason
+      throw faultOn(kafka, thrown, `Fencing the transactional id ${transactionalId}`)
     }
   }
 
   async commit(records: RecordOut[], group?: GroupPositions): Promise<Map<string, number>> {
+    const { transactionalId } = this.#producer
     if (this.#state !== 'ready')
       throw new DuelogError(
         'internal',
-        `The writer of ${this.#id} is ${this.#state}. Wait for a commit before the next; after an error open a new writer.`,
+        `The writer of ${transactionalId} is ${this.#state}. Wait for a commit before the next; after an error open a new writer.`,
       )
     this.#state = 'committing'
     try {
-      const work = this.#requests.run(() => this.#commit(records, group))
+      const work = this.#commit(records, group)
       this.#work = work.catch(() => {})
       const offsets = await this.#withinTimeout(work)
       this.#state = 'ready'
       return offsets
     } catch (thrown) {
       this.#state = 'finished'
-      throw faultOf(thrown, `A transaction of ${this.#id}`)
+      throw faultOf(thrown, `A transaction of ${transactionalId}`)
     }
   }
 
-  /**
-   * Work in flight ends with its next request to the coordinator. It may have reconnected by then, so the producer is
-   * disconnected once more.
-   */
+  /** Work in flight ends with its next request. It may have reconnected by then, so the connections are closed once more. */
   async close(): Promise<void> {
     this.#state = 'finished'
-    this.#requests.close()
+    this.#parts.closing.abort(new DuelogError('internal', `The writer of ${this.#producer.transactionalId} was closed.`))
     await this.#disconnect()
     void this.#work?.then(() => this.#disconnect())
   }
 
   #disconnect(): Promise<void> {
-    return closed(this.#producer.disconnect(), `The producer ${this.#id}`, this.#settings)
+    const { batches, settings } = this.#parts
+    return closed(batches.close(), `The producer ${this.#producer.transactionalId}`, settings)
   }
 
   async #commit(records: RecordOut[], group: GroupPositions | undefined): Promise<Map<string, number>> {
+    const { batches, counts, coordinator, settings } = this.#parts
     checkSizes(records)
-    const counts = this.#counts.known(records) ?? (await this.#counts.of(records))
-    const transaction = this.#transaction ?? (await this.#producer.transaction())
-    this.#transaction = undefined
-    this.#requests.begin(placesOf(records, counts))
-    const offsets = await produce(records, counts, {
-      sendBatch: (batch) => transaction.sendBatch(batch),
-      counts: this.#counts,
-      requestTimeoutMs: this.#settings.requestTimeoutMs,
-      onAppended: this.#settings.onAppended,
-    })
-    if (group !== undefined) await transaction.sendOffsets(groupOffsets(group))
-    await transaction.commit()
+    const rounds = roundsOf(records, counts.known(records) ?? (await counts.of(records)))
+    if (rounds.length === 0 && group === undefined) return new Map()
+    const endMs = performance.now() + settings.transactionTimeoutMs
+    const offsets = await this.#write(rounds, group, endMs)
+    this.#producer = await coordinator.commit(this.#producer, endMs)
+    batches.become(this.#producer)
     return offsets
   }
 
-  /**
-   * kafkajs retries for longer than the coordinator keeps the transaction. Its late writes carry this writer's epoch, which the
-   * next writer's fence ends. Once this writer is closed, nothing commits them.
-   */
-  async #withinTimeout<Value>(work: Promise<Value>): Promise<Value> {
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<never>((_, reject) => {
-      const afterMs = this.#settings.transactionTimeoutMs
-      timer = setTimeout(
-        () =>
-          reject(
-            new DuelogError(
-              'broker-unavailable',
-              `A transaction of ${this.#id} was not done in ${afterMs} ms. Open a new writer.`,
-            ),
-          ),
-        afterMs,
-      )
-    })
+  /** After a refusal the transaction is aborted, so that readers do not wait for the fence of the next writer. */
+  async #write(rounds: RecordsOfPartition[][], group: GroupPositions | undefined, endMs: number): Promise<Map<string, number>> {
+    const { batches, coordinator } = this.#parts
     try {
-      return await Promise.race([work, late])
+      const places = placesOf(rounds)
+      if (!this.#producer.isV2 && places.length > 0) await coordinator.addPartitions(this.#producer, places, endMs)
+      const offsets = await batches.produce(rounds, endMs)
+      if (group !== undefined) await coordinator.commitOffsets(this.#producer, group, endMs)
+      return offsets
+    } catch (thrown) {
+      const { code } = faultOf(thrown, '')
+      if (code !== 'fenced' && code !== 'broker-unavailable') await coordinator.abort(this.#producer).catch(() => {})
+      throw thrown
+    }
+  }
+
+  /** Requests are repeated for as long as the coordinator keeps the transaction, and the last one may wait for its own timeout. */
+  async #withinTimeout<Value>(work: Promise<Value>): Promise<Value> {
+    const afterMs = this.#parts.settings.transactionTimeoutMs
+    const text = `A transaction of ${this.#producer.transactionalId} was not done in ${afterMs} ms. Open a new writer.`
+    const late = Promise.withResolvers<never>()
+    const timer = setTimeout(() => late.reject(new DuelogError('broker-unavailable', text)), afterMs)
+    try {
+      return await Promise.race([work, late.promise])
     } finally {
       clearTimeout(timer)
     }
   }
-}
-
-function placesOf(records: RecordOut[], counts: ReadonlyMap<string, number>): Map<string, Set<number>> {
-  const places = new Map<string, Set<number>>()
-  for (const record of records) {
-    const partitions = places.get(record.topic) ?? new Set()
-    places.set(record.topic, partitions.add(targetOf(record, counts)))
-  }
-  return places
-}
-
-function groupOffsets({ groupId, positions }: GroupPositions): Parameters<Transaction['sendOffsets']>[0] {
-  const topics = positions.map(({ topic, partition, offset }) => ({ topic, partitions: [{ partition, offset: String(offset) }] }))
-  return { consumerGroupId: groupId, topics }
 }
