@@ -128,7 +128,7 @@ export interface SettingValues {
   auditGraceMs: number
   /** How long before its due time a run is dispatched, or longer while commits take long. Workers hold the run until it is due. */
   leadMs: number
-  /** The longest lead. A run is dispatched earlier than DUELOG_LEAD_MS in a burst, in which more runs are due at once than can be committed within that time, and while commits take long. */
+  /** The longest lead. A run is dispatched earlier than DUELOG_LEAD_MS in a burst, in which more runs are due at once than can be committed within that time, and while commits take long. How much earlier depends on the size of the burst and the measured rate. */
   leadMsMax: number
   /** Largest difference allowed between the wall clock of this machine, its steady clock and the clocks of the brokers. With a larger difference, nothing is decided or started until the clocks agree. 0: the clocks are not compared. */
   clockStepMsMax: number

@@ -8,7 +8,7 @@ import { chosenOf, routeOf, startDeadlineOf, waits } from './routing.ts'
 import { snapshotNoOf } from './snapshots.ts'
 
 /** The maximum of DUELOG_LEAD_MS_MAX. A decision that is further ahead was made by a clock that was ahead. */
-export const leadMsLimit = 60_000
+export const leadMsLimit = 120_000
 
 /** What an Execution takes from its run. */
 export type ExecutedRun = Pick<

@@ -30,6 +30,7 @@ import { isByOwner } from '../targets/index.ts'
 import { goOnWithBackfill } from './backfill.ts'
 import { overtaken } from './dispatch.ts'
 import { cancelRun } from './finish.ts'
+import { goesToOne, oneWorkerLeadMsMax } from './routing.ts'
 import { completeIfDone, isOver, startRun } from './start.ts'
 import { moveNextFire, type NextFire } from './zone-change.ts'
 
@@ -60,6 +61,10 @@ export function fire(draft: Decision, timer: Timer, context: Context): void {
   }
   if (spec.pinTo === null && overtaken(dueAt, context)) {
     draft.deferUntil = dueAt - context.leadMs
+    return
+  }
+  if (dueAt - context.now > oneWorkerLeadMsMax && goesToOne(spec, context)) {
+    draft.deferUntil = dueAt - oneWorkerLeadMsMax
     return
   }
   const limited = spec.concurrencyKey !== null || spec.rateLimit !== null

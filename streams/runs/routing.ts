@@ -2,8 +2,9 @@
  * Which worker a run goes to. Most pools have workers with the same handlers: then any of them takes the run from the topics of the pool.
  * If not all have the handler, the run is sent to one that has it. If none has it, or the pool is paused, the run waits and loses no attempt.
  */
-import type { ActiveRun, Execution } from '../../schemas/index.ts'
+import type { ActiveRun, Execution, JobDefinition } from '../../schemas/index.ts'
 import { type Context, type Decision, patchRun, type Route, refuse, waitsForPool } from '../state/index.ts'
+import { handlerOf, poolOf } from '../targets/index.ts'
 import { hashFraction } from '../text/index.ts'
 import { handlerCheckAt, poolCheckAt } from './wait-checks.ts'
 
@@ -18,6 +19,13 @@ export function routeOf(
   if (pinTo !== null) return 'any'
   return context.routeTo?.(pool, handler, except) ?? 'any'
 }
+
+/** Longest lead of a run that is sent to one worker: that worker holds it in memory until it is due, and nothing behind it is read when it holds too many. */
+export const oneWorkerLeadMsMax = 10_000
+
+/** Whether the next run of the job would be sent to one worker. */
+export const goesToOne = ({ target, pinTo }: JobDefinition, { routeTo }: Context): boolean =>
+  pinTo !== null || typeof routeTo?.(poolOf(target) ?? '', handlerOf(target) ?? '', null) === 'object'
 
 /** One of the workers, by a hash of the attempt, so that each gets about the same share. */
 export const chosenOf = (workers: readonly string[], { jobId, runNo, attempt }: Execution): string | null =>

@@ -115,6 +115,23 @@ describe('a run that is canceled before it starts', () => {
     await harness.stop()
   })
 
+  it('is dropped when it waits in an ahead topic two minutes before its time, and others of the burst start', async () => {
+    const harness = await new Harness({}, { leadMs: 100 }).start()
+    const dueAt = harness.clock.nowMs() + 120_000
+    for (let runNo = 1; runNo <= 400; runNo++) harness.put({ jobId: `herd-${runNo}`, dueAt }, { ahead: true })
+    await rest()
+    expect(harness.executor.current().held).toBe(0)
+    for (let runNo = 1; runNo <= 200; runNo++) harness.control(cancel(`herd-${runNo}`))
+    await rest()
+    await harness.clock.advance(125_000)
+    const started = harness.starts.map(({ jobId }) => jobId)
+    expect(new Set(started)).toEqual(new Set(Array.from({ length: 200 }, (_, index) => `herd-${index + 201}`)))
+    expect(started).toHaveLength(200)
+    expect(Math.min(...harness.starts.map(({ atMs }) => atMs))).toBeGreaterThanOrEqual(dueAt)
+    expect(harness.committed({ ahead: true })).toBe(400)
+    await harness.stop()
+  })
+
   it('is not started by a worker that starts and finds both the run and its cancellation', async () => {
     const harness = new Harness()
     harness.put({ jobId: 'a' })

@@ -369,7 +369,7 @@ class Owner {
         onTimerScheduled: (timer) => this.#taker.scheduled(timer),
       })
       this.#taker.defer(deferred)
-      if (committed) this.#taker.committedAfter(this.#world.cycleMs)
+      if (committed) this.#taker.committedAfter(this.#world.cycleMs, timers.length - deferred.length)
       if (appliedCount === 0 && !this.#context.admissionQueue.isPressing(this.#world.now)) return
       await this.#takeIn()
     }

@@ -4,6 +4,7 @@
  */
 
 import { backupMutations } from './lists/backup.ts'
+import { burstMutations } from './lists/bursts.ts'
 import { clockAndAuditorMutations } from './lists/clock-and-auditor.ts'
 import { commitCycleMutations } from './lists/commit-cycle.ts'
 import { definitionMutations } from './lists/definitions.ts'
@@ -23,6 +24,7 @@ import type { Mutation } from './mutation.ts'
 
 export const mutations: readonly Mutation[] = [
   ...commitCycleMutations,
+  ...burstMutations,
   ...takeoverMutations,
   ...storageMutations,
   ...otherRoleMutations,

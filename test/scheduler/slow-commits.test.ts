@@ -58,7 +58,7 @@ async function slowScheduler(timers: Timer[], heavyJobs = new HeavyJobs(), stead
   }
   await write(timers)
   // Their mean is near 300 ms then, and the lead three of them and a half of the usual lead.
-  for (let cycle = 0; cycle < 20; cycle++) timerSource.committedAfter(300)
+  for (let cycle = 0; cycle < 20; cycle++) timerSource.committedAfter(300, 0)
   return { timerSource, write }
 }
 
@@ -70,7 +70,7 @@ it('the lead is long for as long as commits are', async () => {
   expect(wakeAt).toBeLessThanOrEqual(10_000 - 100 - 840)
   expect(await timerSource.take(wakeAt, false, 0)).toEqual([timer('a', 10_000)])
   const { timerSource: quickAgain } = await slowScheduler([timer('a', 10_000)])
-  for (let cycle = 0; cycle < 20; cycle++) quickAgain.committedAfter(5)
+  for (let cycle = 0; cycle < 20; cycle++) quickAgain.committedAfter(5, 0)
   expect(await quickAgain.take(9_899, false, 0)).toEqual([])
   expect(await quickAgain.take(9_900, false, 0)).toEqual([timer('a', 10_000)])
 })

@@ -51,7 +51,7 @@ export const clean: Findings = { lost: [], duplicate: [], early: [], gaps: [], u
 
 export const occurrenceId = ({ jobId, scheduledFor }: Occurrence): string => `${jobId}@${scheduledFor}`
 
-const usualLead: Lead = { leadMs: 100, leadMsMax: 10_000 }
+const usualLead: Lead = { leadMs: 100, leadMsMax: 120_000 }
 
 export function audit(
   expected: readonly Occurrence[],

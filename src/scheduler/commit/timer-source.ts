@@ -156,8 +156,9 @@ export class TimerSource {
     this.#heavyNames.add(timerName(timer))
   }
 
-  /** Call it at the end of each commit cycle that wrote to the log, with the time since its timers were taken. */
-  committedAfter(cycleMs: number): void {
+  /** Call it at the end of each commit cycle that wrote to the log, with the time since its timers were taken, and how many they were. */
+  committedAfter(cycleMs: number, timers: number): void {
+    this.#bursts.dispatched(timers, cycleMs + this.#shared.lingerMs)
     const mean = this.#meanCycleMs
     this.#cycleMs = mean + (cycleMs - mean) * newestShare
     this.#cycleEndedAt = this.#shared.clock.steadyMs()

@@ -66,7 +66,7 @@ export class IdlePosition {
 }
 
 /** Ahead topics hold nothing that is due later than this from now. It is twice the maximum of DUELOG_LEAD_MS_MAX. */
-const aheadTopicMsMax = 120_000
+const aheadTopicMsMax = 240_000
 
 /** What lets jobs follow changes outside of their logs, with timers that are never stored. */
 interface Changes {
@@ -133,7 +133,7 @@ export async function runLoop(context: PartitionContext): Promise<never> {
     const options = { onTimerScheduled, isForWaiters, firesDefined: !isForWaiters, takesHookedJobs: !isForWaiters }
     const result = await context.runCommitCycle(timers, options).finally(() => context.resources.heavy.done(context))
     const tookMs = clock.steadyMs() - takenAtMs
-    cycleEnded(context, timerSource, result, tookMs)
+    cycleEnded(context, timerSource, result, { tookMs, timers: timers.length })
     outside.cycleEnded(timers, tookMs)
     if (result.committed) lingerUntil = clock.nowMs() + lingerMs
     await zones.cycleEnded(result.deferred)
@@ -171,10 +171,15 @@ function measure(
 }
 
 /** Keeps what waits. The lead follows how long commits take. */
-function cycleEnded(context: PartitionContext, timerSource: TimerSource, result: CycleResult, tookMs: number): void {
+function cycleEnded(
+  context: PartitionContext,
+  timerSource: TimerSource,
+  result: CycleResult,
+  { tookMs, timers }: { tookMs: number; timers: number },
+): void {
   timerSource.defer(result.deferred)
   context.input.reports.hold(result.awaiting)
-  if (result.committed) timerSource.committedAfter(tookMs)
+  if (result.committed) timerSource.committedAfter(tookMs, timers - result.deferred.length)
 }
 
 /**

@@ -1,7 +1,7 @@
 /**
  * Planner for bursts: intervals of the near future with more due timers than can be committed within the usual lead. A burst is
- * dispatched earlier, to the ahead topic, so that it is in the log when its time comes (ADR 0010). While commits take long, so is
- * every timer (ADR 0079).
+ * dispatched earlier, to the ahead topic, so that it is in the log when its time comes (ADR 0010): by its size and the rate of this
+ * partition (ADR 0147). While commits take long, so is every timer (ADR 0079).
  *
  * Timers are counted in buckets of time. A scan counts a bucket once when it comes into view. Each timer that is written into it later
  * adds one. Removed timers are not subtracted, so a count may be too high. The worst effect is an early dispatch.
@@ -13,18 +13,25 @@ import type { PartitionStore } from '../../ground/ports/index.ts'
 export const bucketMs = 100
 /** More fire timers than this in one bucket of one partition are a burst. */
 export const burstTimers = 200
-/** Timers that a partition of a busy process is expected to dispatch in a millisecond. It decides how early a burst begins. */
-const dispatchedPerMs = 4
-/** A bucket is counted up to here. A larger one begins as early as allowed. */
-const countedMax = 40_000
+/** Timers that a partition of a busy process is expected to dispatch in a millisecond before it has been measured, and the bounds of a measure. */
+const assumedPerMs = 2.5
+const [perMsMin, perMsMax] = [0.1, 5]
+/** Cycles with fewer timers say nothing about a burst. */
+const measuredTimersMin = 500
+/** Share of the newest cycle in the measured rate. */
+const newestShare = 0.25
+/** Share of the measured rate that a plan counts on: other work may come, and the last cycles of a burst compete with its reports. */
+const countedOnShare = 0.8
 /** Timers that are kept of those written into a bucket after it was read. With more of them it is read again from its beginning. */
 const addedMax = 200
 /** Buckets of one read. */
 const bucketsAtOnce = 10
-/** Keys of one counting scan. */
+/** Keys of one counting scan, and scans between two commit cycles: more would hold back what is due. */
 const slice = 1_000
-/** Time between two scans for buckets that came into view. */
-const scanEveryMs = 500
+const slicesPerTake = 4
+/** Least time between two scans for buckets that came into view. With a long view it is a part of that. */
+const scanEveryMsMin = 500
+const scansPerView = 20
 /** How long a scan that is due lets input records go first. It comes right after their commit cycle, unless more arrive meanwhile. */
 const scanLateMsMax = 500
 
@@ -34,14 +41,20 @@ export class BurstPlanner {
   readonly #store: PartitionStore
   readonly #leadMs: number
   readonly #leadMsMax: number
+  readonly #scanEveryMs: number
   readonly #counts = new Map<number, number>()
+  /** Sum of the counts. */
+  #total = 0
+  /** Timers that this partition dispatches in a millisecond, as measured. */
+  #perMs = assumedPerMs
   /**
    * For each bucket whose reading has begun, the timers that were written before its place of reading, by key. A scan from its
    * beginning would visit every deleted entry again.
    */
   readonly #added = new Map<number, Map<string, Timer>>()
-  /** All buckets before this one were counted. */
+  /** All buckets before this one were counted, or are being counted from `#scanFrom` on. */
   #seenUntil = 0
+  #scanFrom: Buffer | undefined
   #scannedAt = 0
   /** Since when a scan is due that has let input records go first. */
   #scanDueAt: number | undefined
@@ -53,14 +66,26 @@ export class BurstPlanner {
     this.#store = store
     this.#leadMs = leadMs
     this.#leadMsMax = leadMsMax
+    this.#scanEveryMs = Math.max(scanEveryMsMin, leadMsMax / scansPerView)
+  }
+
+  /** Call it for each commit cycle with the timers that it has dispatched, and the time until the next one may begin. */
+  dispatched(timers: number, tookMs: number): void {
+    if (timers < measuredTimersMin) return
+    const perMs = Math.min(Math.max(timers / Math.max(tookMs, 1), perMsMin), perMsMax)
+    this.#perMs += (perMs - this.#perMs) * newestShare
   }
 
   /** Must be called for each timer that is written. */
   scheduled(timer: Timer): void {
-    if (timer.kind !== timerKind.fire) return
+    if (timer.kind !== timerKind.fire || bucketOf(timer) >= this.#seenUntil) return
+    const isFoundLater = this.#scanFrom !== undefined && Buffer.compare(timerKey(timer), this.#scanFrom) >= 0
+    if (!isFoundLater) this.#note(timer)
+  }
+
+  #note(timer: Timer): void {
     const bucket = bucketOf(timer)
-    if (bucket >= this.#seenUntil) return
-    this.#counts.set(bucket, (this.#counts.get(bucket) ?? 0) + 1)
+    this.#count(bucket, (this.#counts.get(bucket) ?? 0) + 1)
     const added = this.#added.get(bucket)
     if (added === undefined) return
     const key = timerKey(timer)
@@ -68,6 +93,17 @@ export class BurstPlanner {
     if (isAhead) return
     added.set(key.toString('latin1'), timer)
     if (added.size > addedMax) this.#readAnew(bucket)
+  }
+
+  #count(bucket: number, timers: number): void {
+    this.#total += timers - (this.#counts.get(bucket) ?? 0)
+    this.#counts.set(bucket, timers)
+  }
+
+  #forget(bucket: number): void {
+    this.#count(bucket, 0)
+    this.#counts.delete(bucket)
+    this.#added.delete(bucket)
   }
 
   #readAnew(bucket: number): void {
@@ -96,7 +132,7 @@ export class BurstPlanner {
   async #takeFrom(bucket: number, max: number): Promise<Timer[]> {
     const added = this.#takeAdded(bucket, max)
     const isRead = this.#added.has(bucket) && this.#cursor?.bucket !== bucket
-    if (isRead) this.#counts.set(bucket, this.#added.get(bucket)?.size ?? 0)
+    if (isRead) this.#count(bucket, this.#added.get(bucket)?.size ?? 0)
     return isRead || added.length === max ? added : [...added, ...(await this.#read(bucket, max - added.length))]
   }
 
@@ -123,7 +159,7 @@ export class BurstPlanner {
     const reached = isFull ? bucketOf(found.at(-1)?.timer) : end
     if (isFull && reached === bucket) this.#cursor = { bucket, from: keyAfter(entries.at(-1)?.key ?? from) }
     else {
-      this.#counts.set(bucket, this.#added.get(bucket)?.size ?? 0)
+      this.#count(bucket, this.#added.get(bucket)?.size ?? 0)
       this.#cursor = undefined
     }
     const fires = found.filter(({ timer: { kind } }) => kind === timerKind.fire)
@@ -138,43 +174,55 @@ export class BurstPlanner {
   /** Time of the next call to `take`. `nextDue` is that of the time index. */
   wakeAt(now: number, nextDue: number, extraLeadMs = 0): number {
     if (this.#leadMsMax <= this.#leadMs) return Number.POSITIVE_INFINITY
+    if (this.#scanFrom !== undefined) return now
     const next = this.#plan(now, extraLeadMs)
-    return Math.min(next?.startAt ?? Number.POSITIVE_INFINITY, Math.max(nextDue - this.#leadMsMax, this.#scannedAt + scanEveryMs))
+    return Math.min(
+      next?.startAt ?? Number.POSITIVE_INFINITY,
+      Math.max(nextDue - this.#leadMsMax, this.#scannedAt + this.#scanEveryMs),
+    )
   }
 
-  /** Counts the buckets that came into view since the last scan. */
+  /** Counts the buckets that came into view since the last scan, a part of them in each cycle. */
   async #scan(now: number, isAwaited: boolean): Promise<void> {
-    if (now - this.#scannedAt < scanEveryMs && now >= this.#scannedAt) return
-    this.#scanDueAt ??= now
-    if (isAwaited && now - this.#scanDueAt < scanLateMsMax && now >= this.#scanDueAt) return
-    this.#scanDueAt = undefined
-    // A clock that was ahead has skipped buckets that are still to come.
-    if (this.#scannedAt - now > scanEveryMs) {
-      this.#counts.clear()
-      this.#added.clear()
-      this.#seenUntil = 0
-      this.#cursor = undefined
-    }
-    this.#scannedAt = now
-    for (const bucket of this.#counts.keys())
-      if ((bucket + 1) * bucketMs <= now) {
-        this.#counts.delete(bucket)
-        this.#added.delete(bucket)
-      }
-    const until = Math.floor((now + this.#leadMsMax) / bucketMs)
-    let bucket = Math.max(this.#seenUntil, Math.floor((now + this.#leadMs) / bucketMs))
-    this.#seenUntil = Math.max(this.#seenUntil, until)
-    const to = timerBound(until * bucketMs)
-    let from = timerBound(bucket * bucketMs)
-    for (;;) {
-      const entries = await this.#store.scan({ from, to, limit: slice, keysOnly: true })
-      for (const { key } of entries) this.scheduled(timerOfKey(key))
+    if (this.#scannedAt - now > this.#scanEveryMs) this.#beginAnew()
+    const from = this.#scanFrom ?? this.#scanBegin(now, isAwaited)
+    if (from === undefined) return
+    const to = timerBound(this.#seenUntil * bucketMs)
+    this.#scanFrom = from
+    for (let slices = 0; slices < slicesPerTake && this.#scanFrom !== undefined; slices++) {
+      const entries = await this.#store.scan({ from: this.#scanFrom, to, limit: slice, keysOnly: true })
       const last = entries.at(-1)
-      if (entries.length < slice || last === undefined) return
-      bucket = Math.floor(timerOfKey(last.key).dueAt / bucketMs)
-      const full = (this.#counts.get(bucket) ?? 0) >= countedMax
-      from = full ? timerBound((bucket + 1) * bucketMs) : keyAfter(last.key)
+      const next = entries.length < slice || last === undefined ? undefined : keyAfter(last.key)
+      this.#scanFrom = next
+      for (const { key } of entries) {
+        const timer = timerOfKey(key)
+        if (timer.kind === timerKind.fire) this.#note(timer)
+      }
     }
+  }
+
+  /** Where the scan begins that is due now. */
+  #scanBegin(now: number, isAwaited: boolean): Buffer | undefined {
+    if (now - this.#scannedAt < this.#scanEveryMs) return undefined
+    this.#scanDueAt ??= now
+    if (isAwaited && now - this.#scanDueAt < scanLateMsMax && now >= this.#scanDueAt) return undefined
+    this.#scanDueAt = undefined
+    this.#scannedAt = now
+    for (const bucket of this.#counts.keys()) if ((bucket + 1) * bucketMs <= now) this.#forget(bucket)
+    const from = Math.max(this.#seenUntil, Math.floor((now + this.#leadMs) / bucketMs))
+    this.#seenUntil = Math.max(this.#seenUntil, Math.floor((now + this.#leadMsMax) / bucketMs))
+    return timerBound(from * bucketMs)
+  }
+
+  /** A clock that was ahead has skipped buckets that are still to come. */
+  #beginAnew(): void {
+    this.#counts.clear()
+    this.#added.clear()
+    this.#total = 0
+    this.#seenUntil = 0
+    this.#scannedAt = 0
+    this.#scanFrom = undefined
+    this.#cursor = undefined
   }
 
   /**
@@ -183,14 +231,19 @@ export class BurstPlanner {
    */
   #plan(now: number, extraLeadMs: number): { bucket: number; startAt: number } | undefined {
     const usual = Math.floor(Math.max(now + this.#leadMs, this.#aheadFrom - bucketMs) / bucketMs)
-    const buckets = [...this.#counts.keys()].filter((bucket) => bucket > usual).sort((left, right) => right - left)
+    const perMs = this.#perMs * countedOnShare
+    // All timers in view would be dispatched in time if one beyond this were to begin with the next scan.
+    const lookMs = this.#leadMs + extraLeadMs + this.#scanEveryMs + this.#total / perMs
     let startAt = Number.POSITIVE_INFINITY
     let next: { bucket: number; startAt: number } | undefined
-    for (const bucket of buckets) {
+    const last = Math.max(Math.ceil((now + lookMs) / bucketMs), this.#cursor?.bucket ?? 0)
+    for (let bucket = Math.min(this.#seenUntil, last); bucket > usual; bucket--) {
       const count = this.#counts.get(bucket) ?? 0
-      startAt = Math.min(startAt, bucket * bucketMs - this.#leadMs - extraLeadMs) - count / dispatchedPerMs
-      if (count > (extraLeadMs > 0 ? 0 : burstTimers))
-        next = { bucket, startAt: Math.ceil(Math.max(startAt, bucket * bucketMs - this.#leadMsMax)) }
+      if (count === 0) continue
+      startAt = Math.min(startAt, bucket * bucketMs - this.#leadMs - extraLeadMs) - count / perMs
+      // What has begun goes on. Pauses would let the partitions of a process look faster than they are together.
+      const beginsAt = this.#cursor?.bucket === bucket ? now : Math.max(startAt, bucket * bucketMs - this.#leadMsMax)
+      if (count > (extraLeadMs > 0 ? 0 : burstTimers)) next = { bucket, startAt: Math.ceil(beginsAt) }
     }
     return next
   }

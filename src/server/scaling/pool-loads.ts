@@ -157,7 +157,7 @@ export class PoolLoads {
     const saidAtMs = members.length === 0 ? undefined : clock.nowMs()
     const lags = topics.map((topic) => lagOf(ranges.get(topic) ?? [], committed.get(topic) ?? [], saidAtMs))
     const usual = sum(lags.filter((_, index) => kinds[index]?.ahead === false))
-    // Runs that were dispatched ahead of their time come due within seconds.
+    // Runs that were dispatched ahead of their time come due within seconds, or two minutes before a large burst.
     const early = sum(lags.filter((_, index) => kinds[index]?.ahead === true)).behind
     const all = sum(lags)
     const atMs = clock.steadyMs()

@@ -4,7 +4,7 @@ import heapq
 
 # Of what is dispatched for workers: how long before its time it may stand in the log, by the end of the topic's name.
 LEAD_MS = 100
-AHEAD_LEAD_MS = 10_000
+AHEAD_LEAD_MS = 120_000
 LISTED_MAX = 20
 
 

@@ -284,7 +284,7 @@ export const commitCycleMutations = [
       [
         'cycles-not-measured',
         scheduler('partition/run-loop'),
-        '  if (result.committed) timerSource.committedAfter(tookMs)\n',
+        '  if (result.committed) timerSource.committedAfter(tookMs, timers - result.deferred.length)\n',
         '',
         'the lead does not follow the duration of commit cycles',
       ],

@@ -51,6 +51,14 @@ export const rulesMutations = [
         'the overlap policy has no effect',
       ],
       [
+        'one-worker-far-ahead',
+        runs('fire'),
+        'dueAt - context.now > oneWorkerLeadMsMax && goesToOne(spec, context)',
+        'dueAt - context.now > oneWorkerLeadMsMax && spec.pinTo !== null',
+        'a worker holds the runs of a large burst that are routed to it for two minutes',
+        'streams/runs/ahead',
+      ],
+      [
         'one-run-more',
         runs('fire'),
         'state.active.length >= spec.maxConcurrentRuns ?',

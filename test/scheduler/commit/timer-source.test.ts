@@ -92,7 +92,7 @@ it('a scan for bursts lets input records go first, but not for long', async () =
     },
   }
   const index = { nextDue: Number.POSITIVE_INFINITY, take: async () => [] }
-  const shared = { leadMs: 100, leadMsMax: 60_000, clock: new ManualClock() } as Partial<Shared> as Shared
+  const shared = { leadMs: 100, leadMsMax: 10_000, clock: new ManualClock() } as Partial<Shared> as Shared
   const timerSource = new TimerSource(index as unknown as TimeIndex, counting, shared, new HeavyJobs())
   const seen: number[] = []
   for (const [now, inputsWait] of [

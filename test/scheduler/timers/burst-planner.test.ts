@@ -141,3 +141,67 @@ it('timers that were read before they came into view come once, with those that 
   found.push(...(await take(1_000, { extraLeadMs: 20_000, at: now + 500 })))
   expect(found.toSorted()).toEqual(names(...each, later))
 })
+
+const instant = now + 90_000
+const stepMs = 50
+
+/** A planner of a partition with so many timers at one instant, whose cycles with `timers` each took `tookMs`. */
+async function planOf(count: number, { leadMsMax = 120_000, timers = 1_000, tookMs = 200 } = {}) {
+  const store = memoryStore()
+  const bursts = new BurstPlanner(store, 100, leadMsMax)
+  const burst = Array.from({ length: count }, (_, index): Timer => {
+    return { jobId: `burst-${index}`, kind: timerKind.fire, runNo: 0, dueAt: instant }
+  })
+  await store.apply(burst.map((timer) => ({ key: timerKey(timer), value: Buffer.alloc(0) })))
+  for (let cycle = 0; cycle < 100; cycle++) bursts.dispatched(timers, tookMs)
+  /** How long before the instant its dispatch begins. */
+  const leadMs = async (): Promise<number> => {
+    for (let at = now; at < instant; at += stepMs) if ((await bursts.take(at, 1, 0)).length > 0) return instant - at
+    return 0
+  }
+  return { bursts, burst, leadMs }
+}
+
+it('a burst is dispatched earlier the larger it is and the slower this partition was', async () => {
+  // 5 in a millisecond, of which four fifths are counted on.
+  const quickMs = await (await planOf(20_000)).leadMs()
+  expect(Math.abs(quickMs - 5_100)).toBeLessThanOrEqual(stepMs)
+  const slowMs = await (await planOf(20_000, { tookMs: 1_000 })).leadMs()
+  expect(Math.abs(slowMs - 25_100)).toBeLessThanOrEqual(stepMs)
+  const largeMs = await (await planOf(60_000)).leadMs()
+  expect(Math.abs(largeMs - 15_100)).toBeLessThanOrEqual(stepMs)
+})
+
+it('a burst that has begun goes on without a pause, also if this partition was quicker than planned', async () => {
+  const { bursts, leadMs } = await planOf(20_000, { tookMs: 1_000 })
+  const begun = instant - (await leadMs())
+  for (let cycle = 0; cycle < 100; cycle++) bursts.dispatched(1_000, 200)
+  expect(await bursts.take(begun, 1_000, 0)).toHaveLength(1_000)
+  expect(bursts.wakeAt(begun, instant)).toBe(begun)
+})
+
+it('a small burst keeps a small lead, and cycles with few timers say nothing about the rate', async () => {
+  expect(await (await planOf(400, { timers: 100, tookMs: 1_000 })).leadMs()).toBeLessThanOrEqual(350)
+})
+
+it('no lead is longer than the longest', async () => {
+  expect(await (await planOf(20_000, { leadMsMax: 10_000, tookMs: 1_000 })).leadMs()).toBeLessThanOrEqual(10_000)
+})
+
+it('a large bucket is counted a part between two cycles, and the next cycle begins at once', async () => {
+  const { bursts } = await planOf(10_000)
+  const wakes: number[] = []
+  for (let cycle = 0; cycle < 3; cycle++) {
+    await bursts.take(now, 1, 0)
+    wakes.push(bursts.wakeAt(now, instant) - now)
+  }
+  expect(wakes).toEqual([0, 0, 6_000])
+})
+
+it('timers that are written while their bucket is counted count once', async () => {
+  const { bursts, burst, leadMs } = await planOf(20_000)
+  await bursts.take(now, 1, 0)
+  for (const timer of burst) bursts.scheduled(timer)
+  // A fifth was counted before.
+  expect(await leadMs()).toBeLessThanOrEqual(6_100 + stepMs)
+})

@@ -48,3 +48,17 @@ it('accepts no occurrence of a burst after a later one: its timer waits', () => 
   const pinned = new JobHistory({ leadMs: 100, aheadFrom: 9_000 }).define({ schedule: { at: 3_000 }, pinTo: 'here' })
   expect(dispatches(pinned.fireAhead())).toEqual([[1, false, 0]])
 })
+
+it('a run that is sent to one worker is dispatched at most ten seconds ahead: the worker holds it in memory', () => {
+  const history = (more: object, workers?: Record<string, string[]>): JobHistory => {
+    const job = new JobHistory({ leadMs: 100 })
+    if (workers !== undefined) job.workers = workers
+    return job.define({ schedule: { at: 120_000 }, ...more })
+  }
+  for (const one of [history({ pinTo: 'here' }), history({}, { a: [], b: ['noop'] })]) {
+    expect(one.fireAhead().dispatched).toEqual([])
+    expect(one.last.deferUntil).toBe(110_000)
+    expect(one.until(110_000).dispatched).toMatchObject([{ dispatchedAt: 110_000, dueAt: 120_000 }])
+  }
+  expect(history({}, { a: ['noop'], b: ['noop'] }).fireAhead().dispatched).toHaveLength(1)
+})

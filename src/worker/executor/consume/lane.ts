@@ -20,7 +20,7 @@ import { TakenEntries } from './taken-entries.ts'
 import { ToldRuns, takenRuns } from './told-runs.ts'
 
 /** Twice the maximum of DUELOG_LEAD_MS_MAX. */
-export const misdatedMsMin = 120_000
+export const misdatedMsMin = 240_000
 /**
  * Whether an Execution was dispatched longer before its time than any lead allows: its owner's clock was ahead. It is given back. Otherwise
  * it would be held for hours, and nothing after it could be committed. By the brokers' time, if the topic keeps it. Otherwise the record has
