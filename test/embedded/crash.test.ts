@@ -32,6 +32,13 @@ async function parentOf(pid: number): Promise<number> {
   return Number(/^PPid:\s+(\d+)/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1])
 }
 
+/** The program itself goes on. */
+async function killGuardOf(program: number): Promise<void> {
+  const guard = await parentOf(program)
+  const watchers = (await childrenOf(guard)).filter((pid) => pid !== program)
+  for (const pid of [...watchers, guard]) process.kill(pid, 'SIGKILL')
+}
+
 test('a Duelog killed with kill -9 leaves no Java process behind', async () => {
   const dataDir = await temporaryFolder()
   const { options } = await optionsFor(dataDir)
@@ -65,9 +72,7 @@ test.runIf(process.platform === 'linux')(
     const { options, lines } = await optionsFor(dataDir)
     const parent = await holder({ ...options, wantKafka: false })
     const stale = await pidIn(dataDir, 'registry')
-    const guard = await parentOf(stale)
-    const watchers = (await childrenOf(guard)).filter((pid) => pid !== stale)
-    for (const pid of [...watchers, guard]) process.kill(pid, 'SIGKILL')
+    await killGuardOf(stale)
     await killed(parent)
     expect(lives(stale)).toBe(true)
 
@@ -80,6 +85,25 @@ test.runIf(process.platform === 'linux')(
         stalePid: stale,
         name: 'registry',
       })
+    } finally {
+      await embedded.stop()
+    }
+  },
+)
+
+test.runIf(process.platform === 'linux')(
+  'a registry that outlived its guard ends before a call starts the next one',
+  async () => {
+    const dataDir = await temporaryFolder()
+    const { options, said } = await optionsFor(dataDir)
+    const embedded = await startEmbedded({ ...options, wantKafka: false })
+    try {
+      const stale = await pidIn(dataDir, 'registry')
+      await killGuardOf(stale)
+      await said('embedded-registry-failed')
+      expect((await fetch(`${embedded.registryUrl}/subjects`)).status).toBe(200)
+      expect(lives(stale)).toBe(false)
+      expect(await pidIn(dataDir, 'registry')).not.toBe(stale)
     } finally {
       await embedded.stop()
     }

@@ -119,14 +119,18 @@ it('tells a failed start to all who wait, and for a while to who comes then; not
 })
 
 it('is started again by the next user when it has ended by itself', async () => {
-  const { onDemand, started, lines } = registry({ idleMs: 0 })
+  const { onDemand, starts, started, lines } = registry({ idleMs: 0 })
   const first = onDemand.acquire()
   const { child, up } = await started(1)
   up()
   await first
   child.die()
-  await new Promise(setImmediate)
+  await child.stopping
+  // Where only its guard has died, the program goes on until it is stopped.
   const next = onDemand.acquire()
+  await new Promise(setImmediate)
+  expect(starts).toHaveLength(1)
+  child.end()
   ;(await started(2)).up()
   expect(await next).toBe(place)
   expect(lines).toEqual(['embedded-registry-up', 'embedded-registry-failed', 'embedded-registry-up'])

@@ -110,6 +110,16 @@ describe('the guard of the embedded registry', () => {
     })
     expect(seen).toEqual([])
   })
+  it.each(['GET', 'DELETE', 'POST'])('hands over the body of a %s without a length as its body', async (method) => {
+    const { ask, seen, port } = await guarded()
+    const body = 'DELETE /other HTTP/1.1\r\nhost: x\r\n\r\n'
+    await ask({ host: `127.0.0.1:${port}`, 'transfer-encoding': 'chunked' }, method, body)
+    await ask({ host: `127.0.0.1:${port}` })
+    expect(seen.map((one) => [one.method, one.url, one.body])).toEqual([
+      [method, '/subjects?x=1', body],
+      ['GET', '/subjects?x=1', ''],
+    ])
+  })
   it('lets calls wait for the start, and holds the registry for each of them until it has its answer', async () => {
     const up = Promise.withResolvers<void>()
     const { ask, seen, port, held, holding } = await guarded({ starting: up.promise })

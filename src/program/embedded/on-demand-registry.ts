@@ -103,6 +103,8 @@ export class OnDemandRegistry {
   #exited(process: GuardedProcess | undefined): void {
     if (process === undefined || process.stopping) return
     this.#place = undefined
+    // Where only its guard was killed, the program is still there and has the storage.
+    this.#ended = process.stop()
     this.#failed(process.failure('ended by itself').message)
   }
 

@@ -98,7 +98,9 @@ function refuseWith(asked: IncomingMessage, answer: ServerResponse, status: numb
 
 function handOver(asked: IncomingMessage, answer: ServerResponse, { host, port }: Place, refuse: Refuse): void {
   const { method, url: path } = asked
-  const headers = { ...endToEnd(asked.headers), host: `${host}:${port}` }
+  const headers: IncomingHttpHeaders = { ...endToEnd(asked.headers), host: `${host}:${port}` }
+  // Else Node would send the body of a GET or DELETE without a frame, so that the registry takes it for the next request.
+  if (asked.headers['transfer-encoding'] !== undefined) headers['transfer-encoding'] = 'chunked'
   const sent = request({ host, port, path, method, headers, timeout: answerMsMax })
   let bytes = 0
   asked.on('data', (piece: Buffer) => {
