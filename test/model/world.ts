@@ -298,7 +298,7 @@ class Owner {
     this.#read = { jobs: applied.jobs, commands: applied.commands, events: applied.events }
     const { store } = world
     const crashing = { ...store, apply: async (ops: Parameters<typeof store.apply>[0]) => this.#apply(ops) }
-    const local = new LocalStore(0, this.#shared, crashing, { activeJobs: world.activeJobsMax })
+    const local = new LocalStore(0, this.#shared, crashing, { activeJobs: () => world.activeJobsMax })
     local.zones.taken(null)
     local.claimOffset = 0
     this.#taker = new TimerSource(local.index, crashing, this.#shared, local.heavyJobs)

@@ -47,7 +47,7 @@ interface Found {
   /** Default: false. */
   isExact?: boolean
   /** Jobs with active runs that are kept in memory. Default: all that a process may keep. */
-  activeJobs?: number
+  activeJobs?: () => number
 }
 
 /**
@@ -71,7 +71,7 @@ export class LocalStore {
     partition: number,
     shared: Shared,
     store: PartitionStore,
-    { local, claim, isExact = false, activeJobs = activeJobsMax }: Found = {},
+    { local, claim, isExact = false, activeJobs = () => activeJobsMax }: Found = {},
   ) {
     this.store = store
     this.index = new TimeIndex(store)

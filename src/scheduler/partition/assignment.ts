@@ -49,7 +49,7 @@ export interface SchedulerResources {
   heavy: HeavyTimerSlots
   /** Bytes at which reading pauses for one partition. */
   inputBufferBytesMax: () => number
-  /** Jobs with active runs that one partition may keep in memory. */
+  /** Jobs with active runs that one partition may keep in memory now. */
   activeJobsMax: () => number
   restores: Semaphore
   standbyRestores: Semaphore

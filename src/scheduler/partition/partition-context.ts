@@ -74,7 +74,7 @@ export class PartitionContext implements CommitContext {
     this.resources = resources
     this.signal = assignment.signal
     this.failureIsolation = assignment.failureIsolation
-    this.local = new LocalStore(partition, shared, opened.store, { ...opened, activeJobs: resources.activeJobsMax() })
+    this.local = new LocalStore(partition, shared, opened.store, { ...opened, activeJobs: resources.activeJobsMax })
     this.activity = new Activity(assignment.activity)
     this.life = new PartitionLife(assignment, () => this.local.tombstoneGuard.check())
     this.admissionQueue = new AdmissionQueue(shared.codecs)

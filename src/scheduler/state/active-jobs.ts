@@ -4,12 +4,13 @@
  * has stored. Soft state, so it may hold any of them or none.
  */
 import type { Job } from '../../../streams/state/index.ts'
-import { BoundedMap } from '../../ground/concurrency/index.ts'
 
-/** Jobs of all partitions of a process together, about 3 kB each. The oldest are dropped first. */
+/** Jobs of all partitions of a process together. The oldest are dropped first. */
 export const activeJobsMax = 16_000
 /** Bytes of a definition, and of a state. A larger one is read again. */
 const bytesMax = 4_096
+/** Bytes of both that a job may have on average. Decoded, a job takes 2 kB and three to four times as much as these. */
+const bytesMean = 512
 
 /** The reports of a run that is due later come too late: a burst would displace all others before. */
 const aheadMsMax = 2_000
@@ -21,16 +22,19 @@ interface Stored {
 }
 
 export class ActiveJobs {
-  readonly #jobs: BoundedMap<string, Job>
+  readonly #jobs = new Map<string, { job: Job; bytes: number }>()
+  #bytes = 0
+  readonly #max: () => number
 
-  constructor(max: number) {
-    this.#jobs = new BoundedMap(max)
+  /** `max`: asked for each job, because a partition that the process gets later takes its share. */
+  constructor(max: () => number) {
+    this.#max = max
   }
 
   /** What is loaded for one commit cycle, such as snapshots, is not part of it. */
   get(jobId: string): Job | undefined {
-    const job = this.#jobs.get(jobId)
-    return job === undefined ? undefined : { ...job }
+    const kept = this.#jobs.get(jobId)
+    return kept === undefined ? undefined : { ...kept.job }
   }
 
   /** A commit cycle has stored it. `isNew`: also its definition, whose bytes are part of a fetch. */
@@ -40,15 +44,28 @@ export class ActiveJobs {
     if (!isAwaited || definition?.spec === undefined || Math.max(stateBytes, definition.bytes.length) > bytesMax)
       return this.forget(id)
     const bytes = isNew ? Buffer.from(definition.bytes) : definition.bytes
-    this.#jobs.renew(id, { id, state, definition: { ...definition, bytes } })
+    this.forget(id)
+    this.#jobs.set(id, { job: { id, state, definition: { ...definition, bytes } }, bytes: stateBytes + bytes.length })
+    this.#bytes += stateBytes + bytes.length
+    this.#dropOldest()
   }
 
   /** It has changed otherwise. */
   forget(jobId: string): void {
+    this.#bytes -= this.#jobs.get(jobId)?.bytes ?? 0
     this.#jobs.delete(jobId)
   }
 
-  entries(): Iterable<[jobId: string, job: Job]> {
-    return this.#jobs
+  #dropOldest(): void {
+    const max = this.#max()
+    while (this.#jobs.size > max || this.#bytes > max * bytesMean) {
+      const { value: oldest } = this.#jobs.keys().next()
+      if (oldest === undefined) return
+      this.forget(oldest)
+    }
+  }
+
+  *entries(): Iterable<[jobId: string, job: Job]> {
+    for (const [jobId, { job }] of this.#jobs) yield [jobId, job]
   }
 }

@@ -152,7 +152,8 @@ export class BurstPlanner {
     if (this.#cursor !== undefined && this.#cursor.bucket !== bucket) this.#readAnew(this.#cursor.bucket)
     const from = this.#cursor?.from ?? timerBound(bucket * bucketMs)
     if (!this.#added.has(bucket)) this.#added.set(bucket, new Map())
-    const end = bucket + bucketsAtOnce
+    // What is behind the view is not counted, so nothing would ever remove it from memory where its timers are deleted.
+    const end = Math.max(bucket + 1, Math.min(bucket + bucketsAtOnce, this.#seenUntil))
     const entries = await this.#store.scan({ from, to: timerBound(end * bucketMs), limit: max, keysOnly: true })
     const found = entries.map(({ key }) => ({ key, timer: timerOfKey(key) }))
     const isFull = entries.length === max

@@ -24,7 +24,7 @@ function activeJob(): Job {
 
 /** A job that is kept already. */
 function kept(job: Job): ActiveJobs {
-  const jobs = new ActiveJobs(10)
+  const jobs = new ActiveJobs(() => 10)
   jobs.stored(job, { nowMs, stateBytes: 100, isNew: false })
   return jobs
 }

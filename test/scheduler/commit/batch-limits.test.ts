@@ -27,7 +27,7 @@ async function loadingOf(count: number, definition: Partial<JobDefinitionInput>,
       { key: stateKey(jobId), value },
     ])
   }
-  return { ids, loading: { store, codecs, heavyJobs: new HeavyJobs(), activeJobs: new ActiveJobs(0), share: 1 } }
+  return { ids, loading: { store, codecs, heavyJobs: new HeavyJobs(), activeJobs: new ActiveJobs(() => 0), share: 1 } }
 }
 
 const recordOf = (jobId: string, offset: number, input: Input): InputRecord => {
