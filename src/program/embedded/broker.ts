@@ -36,6 +36,8 @@ export function brokerProperties(options: { port: number; partitionsDefault: num
     'transaction.state.log.replication.factor': 1,
     'transaction.state.log.min.isr': 1,
     'transaction.state.log.num.partitions': 8,
+    // How long a leader lets a transaction wait whose id still ends the one before; by default 20. Owners commit back to back.
+    'add.partitions.to.txn.retry.backoff.ms': 1,
     'share.coordinator.state.topic.replication.factor': 1,
     'share.coordinator.state.topic.min.isr': 1,
     'share.coordinator.state.topic.num.partitions': 1,
