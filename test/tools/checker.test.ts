@@ -84,7 +84,7 @@ test.for([
   [
     'a dispatch ahead of the greatest lead',
     'early',
-    [seen('a', 1, { ahead: true, dispatchedAt: at - 10_001 }), ...right.slice(1)],
+    [seen('a', 1, { ahead: true, dispatchedAt: at - 120_001 }), ...right.slice(1)],
     [],
   ],
   ['a due time before the nominal time', 'early', [seen('a', 1, { dueAt: at - 1 }), ...right.slice(1)], []],

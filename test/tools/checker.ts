@@ -24,7 +24,7 @@ export interface CheckerOptions {
   brokers: string[]
   prefix: string
   partitions: number
-  /** How early the owners may dispatch. Default: 100 ms in the usual topics, 10 s in the ahead topics. */
+  /** How early the owners may dispatch. Default: 100 ms in the usual topics, 120 s in the ahead topics. */
   lead?: Lead
 }
 
