@@ -1,5 +1,6 @@
 /** The phase active: the loop that fires, and when it logs its positions while it is idle. */
 
+import { leadMsLimit } from '../../../streams/runs/index.ts'
 import type { Timer } from '../../../streams/state/index.ts'
 import { atSteady, trustedMs } from '../../ground/clock/index.ts'
 import { batchRecordsMax, type CycleResult, TimerSource } from '../commit/index.ts'
@@ -66,7 +67,7 @@ export class IdlePosition {
 }
 
 /** Ahead topics hold nothing that is due later than this from now. It is twice the maximum of DUELOG_LEAD_MS_MAX. */
-const aheadTopicMsMax = 240_000
+const aheadTopicMsMax = 2 * leadMsLimit
 
 /** What lets jobs follow changes outside of their logs, with timers that are never stored. */
 interface Changes {

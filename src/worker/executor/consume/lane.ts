@@ -14,13 +14,14 @@
  *    └───────────lose───┘                       here is done and committed
  */
 import type { Execution } from '../../../../schemas/index.ts'
+import { leadMsLimit } from '../../../../streams/runs/index.ts'
 import { type TraceContext, traceContextOf } from '../../../../streams/text/index.ts'
 import type { Position, RecordIn, TopicPartition } from '../../../ground/ports/index.ts'
 import { TakenEntries } from './taken-entries.ts'
 import { ToldRuns, takenRuns } from './told-runs.ts'
 
 /** Twice the maximum of DUELOG_LEAD_MS_MAX. */
-export const misdatedMsMin = 240_000
+export const misdatedMsMin = 2 * leadMsLimit
 /**
  * Whether an Execution was dispatched longer before its time than any lead allows: its owner's clock was ahead. It is given back. Otherwise
  * it would be held for hours, and nothing after it could be committed. By the brokers' time, if the topic keeps it. Otherwise the record has
